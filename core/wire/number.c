@@ -216,13 +216,15 @@ static pmix_status_t get_tag(px_reader *r, struct coding *coding)
 }
 
 /* True if the value fits the store. An unsigned int or a pid may have either sign of 32
- * bits. */
+ * bits. The largest size means "none", and becomes the largest size of this machine. */
 static bool fits(const struct shape *s, enum px_store kind, bool is_signed, uint64_t v,
                  bool negative)
 {
     unsigned bits = 8u * s->memory_b;
     bool either = kind == PX_UINT || kind == PX_PID;
 
+    if (kind == PX_SIZE && !negative && v == UINT64_MAX)
+        return true;
     if (negative) /* ~v is -v - 1 */
         return (is_signed || either) && ~v >> (bits - 1) == 0;
     if (is_signed && !either)

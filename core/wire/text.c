@@ -94,10 +94,9 @@ static char *digits(char *end, uint64_t v, int at_least)
 }
 
 /* Formats like "%f", correctly rounded, or returns NULL from 2^53 on. The fraction is a
- * multiple of a power of two, so its millionths fit in 128 bits. */
+ * multiple of a power of two, so its millionths fit in 73 bits: high * 2^32 + low. */
 static char *millionths(char *end, double v)
 {
-#ifdef __SIZEOF_INT128__
     double size = fabs(v);
     int exponent;
 
@@ -106,16 +105,19 @@ static char *millionths(char *end, double v)
     uint64_t whole = (uint64_t)size;
     double rest = frexp(size - (double)whole,
                         &exponent); /* fraction = rest * 2^exponent, rest in [0.5, 1) */
-    unsigned shift = (unsigned)(53 - exponent);
-    unsigned __int128 scaled = (unsigned __int128)(uint64_t)(rest * 0x1p53) * 1000000u;
+    unsigned shift = (unsigned)(53 - exponent) - 32; /* of high; at least 21 */
+    uint64_t mantissa = (uint64_t)(rest * 0x1p53);
+    uint64_t low = (mantissa & UINT32_MAX) * 1000000u;
+    uint64_t high = (mantissa >> 32) * 1000000u + (low >> 32);
     uint64_t part = 0;
 
-    if (shift < 127) { /* smaller fractions are far below half a millionth */
-        unsigned __int128 below = scaled & (((unsigned __int128)1 << shift) - 1);
-        unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+    low &= UINT32_MAX;
+    if (shift < 64) { /* smaller fractions are far below half a millionth */
+        uint64_t below = high & (((uint64_t)1 << shift) - 1);
+        uint64_t half = (uint64_t)1 << (shift - 1);
 
-        part = (uint64_t)(scaled >> shift);
-        part += below > half || (below == half && part & 1);
+        part = high >> shift;
+        part += below > half || (below == half && (low || part & 1));
     }
     if (part == 1000000) {
         part = 0;
@@ -128,10 +130,6 @@ static char *millionths(char *end, double v)
     if (signbit(v))
         *--end = '-';
     return end;
-#else
-    (void)end;
-    return v ? NULL : NULL;
-#endif
 }
 
 static void put_any_real(px_writer *w, double v)

@@ -9,6 +9,12 @@
 #include <limits.h>
 #include <string.h>
 
+#if SIZE_MAX > UINT32_MAX
+#define LARGEST_SIZE "02 ff ff ff ff ff ff ff ff ff"
+#else
+#define LARGEST_SIZE "02 ff ff ff ff 0f"
+#endif
+
 struct example {
     const char *what;
     pmix_data_type_t type;
@@ -52,7 +58,7 @@ static const struct example v41[] = {
     ONE("size 127", SIZE, size_t, 127, "02 7f"),
     ONE("size 128", SIZE, size_t, 128, "02 80 01"),
     ONE("size 300", SIZE, size_t, 300, "02 ac 02"),
-    ONE("the largest size", SIZE, size_t, SIZE_MAX, "02 ff ff ff ff ff ff ff ff ff"),
+    ONE("the largest size", SIZE, size_t, SIZE_MAX, LARGEST_SIZE),
     ONE("a pid", PID, pid_t, 4242, "02 0e 92 21"),
     {"three pids under one tag", PMIX_PID, 3, numbers, "06 0e 01 02 ac 02"},
     STRUCT("an array of pids under one tag", DATA_ARRAY, pmix_data_array_t,
