@@ -9,6 +9,7 @@
 #include <linux/capability.h>
 #include <linux/futex.h>
 #include <linux/landlock.h>
+#include <linux/posix_types.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,10 +46,10 @@ enum { TO_GROUP = 1 << 2 }; /* PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9 */
 
 void px_os_futex_wait(const _Atomic int *word, int seen, unsigned ms)
 {
-    const struct timespec t = {.tv_sec = ms / 1000,
-                               .tv_nsec = (long)(ms % 1000) * 1000000};
+    /* The kernel's timespec; on 32-bit machines libc's may have wider members. */
+    const __kernel_long_t t[] = {ms / 1000, ms % 1000 * 1000000};
 
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, t, NULL, 0);
 }
 
 bool px_os_futex_wait_both(const _Atomic int *word, int seen, const void *shared,
@@ -141,22 +142,41 @@ static int recall_status(int pidfd, int *status)
     return 2;
 }
 
+/* The kernel's struct rusage. On 32-bit machines libc's may have wider times. */
+struct kernel_usage {
+    struct {
+        __kernel_long_t s;
+        __kernel_suseconds_t us;
+    } user, system;
+    __kernel_long_t counts[14];
+};
+
+static void take_usage(const struct kernel_usage *from, struct rusage *to)
+{
+    *to = (struct rusage){.ru_utime = {from->user.s, from->user.us},
+                          .ru_stime = {from->system.s, from->system.us}};
+    memcpy((char *)to + offsetof(struct rusage, ru_maxrss), from->counts,
+           sizeof(from->counts));
+}
+
 /* Uses the system call, because libc's waitid does not return the usage. */
 int px_os_reap(pid_t pid, int pidfd, int *status, struct rusage *usage)
 {
     const int how = WEXITED | WNOHANG | __WALL;
+    struct kernel_usage taken;
     siginfo_t i = {0};
     long r = -1;
 
     errno = EINVAL;
     if (pidfd >= 0)
-        r = PX_RETRY(syscall(SYS_waitid, P_PIDFD, pidfd, &i, how, usage));
+        r = PX_RETRY(syscall(SYS_waitid, P_PIDFD, pidfd, &i, how, &taken));
     if (r < 0 && errno == EINVAL) /* Linux 5.3 has pidfds, but cannot wait for them */
-        r = PX_RETRY(syscall(SYS_waitid, P_PID, pid, &i, how, usage));
+        r = PX_RETRY(syscall(SYS_waitid, P_PID, pid, &i, how, &taken));
     if (r < 0)
         return recall_status(pidfd, status);
     if (i.si_pid == 0)
         return 0;
+    take_usage(&taken, usage);
     *status = i.si_code == CLD_EXITED   ? i.si_status << 8
               : i.si_code == CLD_DUMPED ? i.si_status | WCOREFLAG
                                         : i.si_status;

@@ -332,10 +332,15 @@ static pid_t start_dead_child(int code)
 /* arg: the next child, watched in the callback. */
 static void on_end(void *arg, pid_t pid, int wait_status)
 {
+    const struct rusage *usage = px_child_usage(loop);
+    struct rusage of_all;
+
     n_ended++;
     last_ended = pid;
     status = wait_status;
-    knows_usage = px_child_usage(loop) && px_child_usage(loop)->ru_maxrss > 0;
+    ok(getrusage(RUSAGE_CHILDREN, &of_all));
+    knows_usage = usage && (n_ended > 1 ? usage->ru_maxrss > 0
+                                        : usage->ru_maxrss == of_all.ru_maxrss);
     if (arg && n_ended < 3)
         ok(px_child_watch(loop, start_dead_child(n_ended), on_end, arg));
 }
@@ -393,6 +398,7 @@ PX_TEST_LOOP(an_end_is_reported_once, 2)
     ck_assert_int_eq(n_ended, 1);
     ck_assert_int_eq(last_ended, pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    ck_assert(knows_usage);
     ck_assert(is_reaped(pid));
     pid = start_child(0);
     ok(watch_child(pid));
