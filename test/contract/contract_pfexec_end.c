@@ -99,7 +99,7 @@ static bool go_on(void *arg)
             ok(job_begin(job));
         }
     }
-    return s->left == 0 && s->ended == px_test_times(300, 10000);
+    return s->left == 0 && s->ended == (long)px_test_times(300, 10000);
 }
 
 /* The host has its own children, too; one of them has ended. */

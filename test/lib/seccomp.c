@@ -30,7 +30,28 @@
 #define SYS_landlock_create_ruleset 444
 #endif
 
-bool px_test_deny(long number, int errnum)
+/* Calls that have a second number on 32-bit machines, with wider ids, offsets or structures. */
+static const long wide[][2] = {
+#ifdef SYS_setresuid32
+    {SYS_setresuid, SYS_setresuid32},
+    {SYS_setresgid, SYS_setresgid32},
+    {SYS_getresuid, SYS_getresuid32},
+    {SYS_getresgid, SYS_getresgid32},
+    {SYS_setgroups, SYS_setgroups32},
+    {SYS_getgroups, SYS_getgroups32},
+    {SYS_setuid, SYS_setuid32},
+    {SYS_setgid, SYS_setgid32},
+#endif
+#ifdef SYS_fcntl64
+    {SYS_fcntl, SYS_fcntl64},
+    {SYS_fstatfs, SYS_fstatfs64},
+    {SYS_ftruncate, SYS_ftruncate64},
+    {SYS_mmap, SYS_mmap2},
+    {SYS_lseek, SYS__llseek},
+#endif
+    {-1, -1}};
+
+static bool deny_number(long number, int errnum)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -43,6 +64,14 @@ bool px_test_deny(long number, int errnum)
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool px_test_deny(long number, int errnum)
+{
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (wide[i][0] == number && !deny_number(wide[i][1], errnum))
+            return false;
+    return deny_number(number, errnum);
 }
 
 static struct {

@@ -16,9 +16,9 @@
 #include <string.h>
 
 /* A call that returns a status, a number or a pointer. */
-#define IS(expected, call)                                                  \
-    row_number(__FILE__, __LINE__, #call, (long long)(uintptr_t)(expected), \
-               (long long)(uintptr_t)(call));
+#define IS(expected, call)                                                 \
+    row_number(__FILE__, __LINE__, #call, (long long)(intptr_t)(expected), \
+               (long long)(intptr_t)(call));
 #define BAD(call)     IS(PMIX_ERR_BAD_PARAM, call)
 #define UNKNOWN(call) IS(PMIX_ERR_UNKNOWN_DATA_TYPE, call)
 /* A call without a result, which must return. */

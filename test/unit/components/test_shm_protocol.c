@@ -483,7 +483,8 @@ static void read_in_the_writers(void)
 
     room = mmap(NULL, ROOM_B, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                 -1, 0);
-    ck_assert_ptr_eq((void *)syscall(SYS_mremap, writers, PX_SHM_FIRST, PX_SHM_FIRST,
+    ck_assert_ptr_eq((void *)syscall(SYS_mremap, writers, (size_t)PX_SHM_FIRST,
+                                     (size_t)PX_SHM_FIRST,
                                      MREMAP_MAYMOVE | MREMAP_FIXED, room),
                      room);
     munmap(many.reader.windows[0], PX_SHM_FIRST);

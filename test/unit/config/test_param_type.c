@@ -50,10 +50,14 @@ PX_TEST(a_text_is_a_value_of_its_kind)
     };
 
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
-        int64_t value = rows[i].param == &flag ? 0 : 77;
-        ck_assert_msg(px_param_from_text(rows[i].param, rows[i].text, &value) &&
-                          value == rows[i].value,
-                      "%s: %ld", rows[i].text, (long)value);
+        const bool is_flag = rows[i].param == &flag;
+        union {
+            bool flag;
+            int64_t number;
+        } v = {.number = is_flag ? 0 : 77};
+        ck_assert_msg(px_param_from_text(rows[i].param, rows[i].text, &v) &&
+                          (is_flag ? v.flag : v.number) == rows[i].value,
+                      "%s: %jd", rows[i].text, (intmax_t)v.number);
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/base/str.h"
 #include "core/rt/process.h"
-#include "core/types/type.h"
+#include "core/types/number.h"
 #include "pmix.h"
 #include "px_test.h"
 
@@ -49,7 +49,7 @@ PX_TEST(directives_are_read_by_one_table)
                           wanted = rows[i].way;
 
         px_str_copy(info.key, sizeof(info.key), rows[i].key);
-        memcpy(&info.value.data, &rows[i].n, 8);
+        px_store_int(&info.value.data, px_type_find(rows[i].type)->size, rows[i].n);
         ok(px_iof_way_read(&way, &info, 1, NULL));
         ck_assert_msg(memcmp(&way, &wanted, sizeof(way)) == 0, "row %zu", i);
     }

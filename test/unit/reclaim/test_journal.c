@@ -293,6 +293,10 @@ static int knows_only_the_node(void)
     return strcmp(here, " node") == 0 && !px_journal_is_here(&r, "node");
 }
 
+#ifndef SYS_readlink /* newer machines have one call for both */
+#define SYS_readlink SYS_readlinkat
+#endif
+
 static int lacks_the_pid_namespace(void)
 {
     char here[320];

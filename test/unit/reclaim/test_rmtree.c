@@ -3,6 +3,7 @@
 #include "rm_run.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -84,8 +85,8 @@ PX_TEST_LOOP(what_is_named_goes_and_no_more, PX_COUNT(rows))
     ck_assert_msg(strcmp(left, r->left) == 0, "%s: left \"%s\"", r->what, left);
     ck_assert_msg(strcmp(rm_logged, r->logged) == 0, "%s: \"%s\"", r->what, rm_logged);
     ck_assert_msg(rm_totals.files == r->files && rm_totals.dirs == r->dirs,
-                  "%s: %lu files, %lu folders", r->what, rm_totals.files,
-                  rm_totals.dirs);
+                  "%s: %ju files, %ju folders", r->what, (uintmax_t)rm_totals.files,
+                  (uintmax_t)rm_totals.dirs);
     free(left);
 }
 

@@ -176,6 +176,11 @@ static void *socket_as(void *arg)
 
     if (*fd)
         ok((int)syscall(SYS_setresuid, -1, *fd, -1));
+    /* Without a proof of owners, a server does not listen by TCP. */
+    if (!strstr(px_process.server->uri, ";tcp4://")) {
+        *fd = raw_near_socket();
+        return NULL;
+    }
     *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     raw_connect_socket(*fd);
     return NULL;
@@ -202,7 +207,8 @@ int raw_socket(void)
 int raw_near_socket(void)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    const char *path = strstr(px_process.server->own_uri, "usock://");
+    const struct px_server *srv = px_process.server;
+    const char *path = strstr(srv->own_uri[0] ? srv->own_uri : srv->uri, "usock://");
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     ck_assert_ptr_nonnull(path);

@@ -46,8 +46,9 @@ static pmix_status_t connects(const char *nspace, pmix_rank_t rank)
 
 /* ---- the module --------------------------------------------------------------------------- */
 
-#define COMMON_B 224u
-#define OURS_B   sizeof(pmix_server_module_t)
+#define SLOTS_B(n) ((n) * sizeof(void *))
+#define COMMON_B   SLOTS_B(28)
+#define OURS_B     sizeof(pmix_server_module_t)
 
 static void *pages;
 static size_t page_b;
@@ -92,12 +93,13 @@ PX_TEST(each_release_has_its_slots_where_they_belong)
     } rows[] = {
         {COMMON_B, 0, 28, {0}},
         {OURS_B, 0, 28, {0}}, /* a later release, which the server cannot identify */
-        {16, 16, 2, {0}},
+        {SLOTS_B(2), SLOTS_B(2), 2, {0}},
         {COMMON_B, COMMON_B, 28, {0}},
-        {226, 226, 28, {0}},
-        {232, 232, 28, {0, 0, 1028, 0}},
-        {240, 240, 28, {0, 0, 1028, 1029}},
-        {248, 248, 28, {0}}, /* not a release's: only the common slots are certain */
+        {COMMON_B + 2, COMMON_B + 2, 28, {0}},
+        {SLOTS_B(29), SLOTS_B(29), 28, {0, 0, 1028, 0}},
+        {SLOTS_B(30), SLOTS_B(30), 28, {0, 0, 1028, 1029}},
+        /* not a release's: only the common slots are certain */
+        {SLOTS_B(31), SLOTS_B(31), 28, {0}},
         {OURS_B, OURS_B, 28, {1028, 1029, 1030, 1031}},
         {OURS_B, 512, 28, {1028, 1029, 1030, 1031}},
         {OURS_B, SIZE_MAX, 28, {1028, 1029, 1030, 1031}},
@@ -105,7 +107,7 @@ PX_TEST(each_release_has_its_slots_where_they_belong)
     pmix_info_t info = {.key = TENON_SERVER_MODULE_SIZE};
     pmix_server_module_t m;
 
-    ck_assert_uint_eq(OURS_B, 256);
+    ck_assert_uint_eq(OURS_B, SLOTS_B(32));
     for (size_t r = 0; r < PX_COUNT(rows); r++) {
         info.value = (pmix_value_t){.type = PMIX_SIZE, .data.size = rows[r].size};
         memset(&m, 0xee, sizeof(m));

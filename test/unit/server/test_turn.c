@@ -88,7 +88,7 @@ PX_TEST(registrations_have_limits)
     px_writer w = raw_begin(PX_OP_REGEVENTS);
 
     start();
-    px_pack_size(&w, (size_t)1 << 33);
+    px_pack_size(&w, sizeof(size_t) > 4 ? (size_t)(UINT64_C(1) << 33) : SIZE_MAX);
     ck_assert_int_lt(raw_request(one, w, NULL), 0);
     for (size_t i = 0; i < PX_COUNT(rows); i++) {
         for (uint32_t n = 0; n < rows[i].n_accepted; n++)

@@ -11,7 +11,12 @@
 
 /* Messages of a client of 4.2.2 and of one of 3.2.5: rank 0 of job-ns, uid and gid
  * 0. */
-#define HEAD(nbytes)   "ff ff ff ff ff ff ff ff " nbytes " 00 00 00 00 00 00 00 "
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define SENDERS(byte) "00 00 00 " byte
+#else
+#define SENDERS(byte) byte " 00 00 00"
+#endif
+#define HEAD(nbytes)   "ff ff ff ff ff ff ff ff " SENDERS(nbytes) " 00 00 00 00 "
 #define NATIVE         "6e 61 74 69 76 65 00 00 00 00 08 00 00 00 00 00 00 00 00 "
 #define JOB_NS_0       "6a 6f 62 2d 6e 73 00 00 00 00 00 "
 #define VERSION_4_2_2  "34 2e 32 2e 32 72 63 32 00 "
