@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start of connections. The connect message: its header is in the sender's byte order;
- * the rest is big endian integers and NUL-terminated text. The role flag determines
- * which fields are present. The address of a server:
+/* Start of connections. The connect message: its header is in the sender's byte order,
+ * which the length reveals. The rest is big endian integers and NUL-terminated text.
+ * The role flag determines which fields are present. The address of a server:
  * "<namespace>.<rank>;<scheme>://<address>". The header of later frames: i32 index, u32
  * tag, u32 length, u32 padding that readers ignore. */
 #include "core/wire/hello.h"
@@ -216,6 +216,8 @@ pmix_status_t px_hello_header(const uint8_t in[PX_HELLO_HEADER_B], size_t *body_
     struct header head;
 
     memcpy(&head, in, sizeof(head));
+    if (head.nbytes > PX_MAX_HANDSHAKE_B) /* a sender of the other byte order */
+        head.nbytes = __builtin_bswap32(head.nbytes);
     if (head.index != -1 || head.tag != UINT32_MAX || head.nbytes > PX_MAX_HANDSHAKE_B)
         return PMIX_ERR_BAD_PARAM;
     *body_len = head.nbytes;

@@ -151,6 +151,22 @@ PX_TEST(cut_anywhere_it_is_refused_with_a_text)
     }
 }
 
+PX_TEST(the_sender_may_have_the_other_byte_order)
+{
+    static const char *const headers[] = {
+        "ff ff ff ff ff ff ff ff 00 00 12 34 00 00 00 00",
+        "ff ff ff ff ff ff ff ff 34 12 00 00 00 00 00 00",
+    };
+
+    for (size_t i = 0; i < PX_COUNT(headers); i++) {
+        PX_AUTO(px_buf) b = bytes_of(headers[i]);
+        size_t len;
+
+        ok(px_hello_header(b.data, &len));
+        ck_assert_uint_eq(len, 0x1234);
+    }
+}
+
 PX_TEST(a_header_of_something_else_is_refused)
 {
     static const char *const headers[] = {
