@@ -378,11 +378,12 @@ static pmix_status_t map_blob(struct px_stage *s, const px_reader *outer,
 static pmix_status_t map_block(struct px_stage *s, const pmix_value_t *value)
 {
     struct px_procmap *map = NULL, *own_map = NULL;
-    pmix_status_t rc = value->type != PMIX_BYTE_OBJECT
-                           ? PMIX_ERR_UNPACK_FAILURE
-                           : px_procmap_borrow(value->data.bo.bytes,
-                                               value->data.bo.size, &map);
+    const pmix_byte_object_t block = value->data.bo;
 
+    if (value->type != PMIX_BYTE_OBJECT)
+        return PMIX_ERR_UNPACK_FAILURE;
+    px_procmap_take_order(block.bytes, block.size);
+    pmix_status_t rc = px_procmap_borrow(block.bytes, block.size, &map);
     if (!rc)
         rc = px_procmap_extend(map, NULL, 0, &own_map);
     px_procmap_destroy(map);

@@ -49,6 +49,55 @@ pmix_status_t px_procmap_open(struct px_procmap *map, const void *bytes, size_t 
     return PMIX_SUCCESS;
 }
 
+static void swap_word(uint8_t *at)
+{
+    uint32_t word;
+
+    memcpy(&word, at, sizeof(word));
+    word = __builtin_bswap32(word);
+    memcpy(at, &word, sizeof(word));
+}
+
+void px_procmap_swap(void *bytes, size_t n, bool is_foreign)
+{
+    const size_t group_words = sizeof(struct px_procmap_group) / sizeof(uint32_t);
+    struct px_procmap_head before, after;
+    uint8_t *pos = bytes;
+
+    if (n < sizeof(before))
+        return;
+    memcpy(&before, bytes, sizeof(before));
+    for (size_t i = 0; i < sizeof(before) / sizeof(uint32_t);
+         i++, pos += sizeof(uint32_t))
+        swap_word(pos);
+    memcpy(&after, bytes, sizeof(after));
+    n -= sizeof(after);
+    /* Text, the last part, has no words; neither has the end of a group. */
+    for (size_t i = 0; i < PX_MAP_TEXT; i++) {
+        const uint32_t n_records = is_foreign ? after.n[i] : before.n[i];
+
+        if (n_records > n / px_procmap_sizes[i])
+            return;
+        const size_t n_words = (size_t)n_records *
+                               (px_procmap_sizes[i] / sizeof(uint32_t));
+        n -= n_words * sizeof(uint32_t);
+        for (size_t w = 1; w <= n_words; w++, pos += sizeof(uint32_t))
+            if (i != PX_MAP_GROUPS || w % group_words != 0)
+                swap_word(pos);
+    }
+}
+
+void px_procmap_take_order(void *bytes, size_t n)
+{
+    uint32_t magic;
+
+    if (n < sizeof(magic))
+        return;
+    memcpy(&magic, bytes, sizeof(magic));
+    if (magic == __builtin_bswap32(PX_MAP_MAGIC))
+        px_procmap_swap(bytes, n, true);
+}
+
 pmix_status_t px_procmap_borrow(const void *bytes, size_t n, struct px_procmap **out)
 {
     struct px_procmap *map = calloc(1, sizeof(*map));

@@ -51,6 +51,8 @@ pmix_status_t px_procmap_extend(const struct px_procmap *old, char *const *names
 void px_procmap_destroy(struct px_procmap *map); /* map may be NULL */
 /* Returns the block, which lives as long as the map. */
 const void *px_procmap_bytes(const struct px_procmap *map, size_t *n);
+/* Converts a block from a machine of the other byte order, in place. */
+void px_procmap_take_order(void *bytes, size_t n);
 /* Opens a map in a block of n bytes, which must outlive the map. The bytes may change
  * meanwhile: each access checks them and ignores invalid records. Returns
  * PMIX_ERR_BAD_PARAM if the bytes are not a block. */

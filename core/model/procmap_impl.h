@@ -52,6 +52,9 @@ extern const uint32_t px_procmap_sizes[PX_MAP_N_PARTS]; /* record size of each p
 /* Fills *map to read the block in place. Returns PMIX_ERR_BAD_PARAM if the bytes are
  * not a block. */
 pmix_status_t px_procmap_open(struct px_procmap *map, const void *bytes, size_t n);
+/* Changes the byte order of a block in place. is_foreign: the block has the other order
+ * before. Leaves what is not a block incomplete. */
+void px_procmap_swap(void *bytes, size_t n, bool is_foreign);
 uint32_t px_procmap_hash(const struct px_procmap_name *name);
 static inline bool px_procmap_is_digit(char c)
 {

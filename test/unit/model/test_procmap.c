@@ -4,7 +4,7 @@
 #include "core/base/buf.h"
 #include "core/base/str.h"
 #include "core/base/strv.h"
-#include "core/model/procmap.h"
+#include "core/model/procmap_impl.h"
 #include "../wire/wire_test.h"
 #include "core/wire/walk.h"
 #include "pmix_server.h"
@@ -299,6 +299,10 @@ PX_TEST(every_layout_answers_as_a_table_of_its_ranks_would)
         assert_same(borrowed, &m, form);
         ck_assert(px_procmap_same_nodes(map, borrowed));
         px_procmap_destroy(borrowed);
+        px_procmap_swap(elsewhere + 1, n, false);
+        fails(px_procmap_borrow(elsewhere + 1, n, &borrowed), BAD_PARAM);
+        px_procmap_take_order(elsewhere + 1, n);
+        ck_assert_mem_eq(elsewhere + 1, bytes, n);
         px_procmap_destroy(map);
         naive_fini(&m);
     }
