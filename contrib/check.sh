@@ -22,6 +22,10 @@ usage: contrib/check.sh [PART | --all] [--long] [--no-install]
                 is impossible
   --packages    builds the Debian packages, installs them in roots of Debian 12 and 13, and runs programs of
                 Debian on them (contrib/packaging/try.sh); some 15 minutes
+  --ports       unit and contract suites on i386 and, by qemu, on s390x (big-endian) and arm64, in roots that
+                contrib/debian13.sh makes; a machine that cannot run here is skipped; some 20
+                minutes, later 10
+  --port NAME   the same on one of these machines
   --all         gcc with `kernels`, the wide form and 10,000 launches, clang, sanitize, threads, fuzz, and, if the
                 root is there, interop13; one after the other, summed up in one line
   --long        the long form of what has one: with gcc alone that, with other parts also all
@@ -42,6 +46,8 @@ while [ $# -gt 0 ]; do
         --interop) PARTS=(interop) ;;
         --interop13) PARTS=(interop13) ;;
         --packages) PARTS=(packages) ;;
+        --ports) PARTS=(ports) ;;
+        --port | --port-here) [ $# -gt 1 ] || { usage >&2; exit 2; }; PARTS=("${1#--}") MACHINES=$2; shift ;;
         --all) PARTS=(gcc clang sanitize threads fuzz interop13) ;;
         --long) LONG=1 ;;
         --no-install) INSTALL=0 ;;
@@ -54,10 +60,13 @@ done
 exec </dev/null
 cd "$(dirname "$0")/.."
 . contrib/need.sh
+. contrib/ports.sh
+MACHINES=${MACHINES:-$PORTS}
+for machine in $MACHINES; do port_names "$machine"; done
 # shellcheck disable=SC2086
 if [ $INSTALL = 0 ]; then
     :
-elif [ "${PARTS[*]}" = interop13 ] || [ "${PARTS[*]}" = packages ]; then
+elif [[ " interop13 packages ports port " = *" ${PARTS[*]} "* ]]; then
     want_packages $ROOT_PACKAGES
 elif [ "${PARTS[*]}" = interop ]; then
     need_interop
@@ -82,7 +91,8 @@ chmod 1777 "$TMPDIR"
 export TMPDIR
 STARTED=$TMPDIR.started
 : >"$STARTED"
-trap 'rm -rf "$TMPDIR" "$STARTED" "$TMPDIR.13"' EXIT
+clean_up() { rm -rf "$TMPDIR" "$STARTED" "$TMPDIR.13"; }
+trap clean_up EXIT
 
 left_behind() {
     find "$TMPDIR" -mindepth 1 -maxdepth 2
@@ -159,22 +169,57 @@ run_long() { # run_long NAME DIR COMPILER BUILD_OPTIONS...
     run_part "$1, long" "$2" long "--setup long" "${@:3}"
 }
 
-# Adds up a part that Debian 13 runs. A machine that cannot run the part skips it. Beside other parts the root must be there,
-# because making one takes ten minutes.
-run_interop13() {
-    local rc=0 log=$TMPDIR.13 existing=
-    [ ${#PARTS[@]} = 1 ] || existing=--existing
-    echo "== interop13: root of Debian 13"
+# Adds up a part that another Debian runs. A machine that cannot make its root, or install the packages, skips the part.
+run_in_root() { # run_in_root PART "OPTIONS OF debian13.sh" "PREPARING COMMAND" COMMAND...
+    local part=$1 root=$2 prepare=$3 rc=0 log=$TMPDIR.13 reports
+    shift 3
+    echo "== $part: root of Debian"
     # shellcheck disable=SC2086
-    timeout 1500 contrib/debian13.sh $existing sh -c '. contrib/need.sh && need_interop' >"$log" 2>&1 || rc=$?
+    timeout 1500 contrib/debian13.sh $root bash -c "$prepare" >"$log" 2>&1 || rc=$?
     if [ $rc != 0 ]; then
-        echo "-- skipped, no root of Debian 13 with the packages: $(tail -n 1 "$log"): interop13"
+        echo "-- skipped, no root of Debian with the packages: $(tail -n 1 "$log"): $part"
         SKIPPED=$((SKIPPED + 1))
         return
     fi
-    [ -n "$existing" ] || export PX_TEST_BASELINE=1 # --all does without
-    add_up interop13 contrib/debian13.sh contrib/check.sh --interop --no-install
-    REPORTS+=$(sed -n 's/^interop, /interop13, /p' "$log")
+    # shellcheck disable=SC2086
+    add_up "$part" contrib/debian13.sh $root "$@"
+    reports=$(sed -nE "s/^[a-z0-9]+, (failed|unsteady): /$part, \\1: /p" "$log")
+    REPORTS+=$reports${reports:+$'\n'}
+}
+
+# Beside other parts the root of Debian 13 must be there, because making one takes ten minutes.
+run_interop13() {
+    local existing=
+    [ ${#PARTS[@]} = 1 ] && export PX_TEST_BASELINE=1 || existing=--existing # --all does without
+    run_in_root interop13 "$existing" '. contrib/need.sh && need_interop' contrib/check.sh --interop --no-install
+}
+
+# Each machine has a root of its own.
+run_ports() {
+    local machine
+    for machine in $MACHINES; do
+        run_in_root "$machine" "--release 12 --root ${XDG_CACHE_HOME:-/var/cache}/tenon/ports-$machine" \
+            ". contrib/need.sh && . contrib/ports.sh && port_need $machine" \
+            contrib/check.sh --port-here "$machine" --no-install
+    done
+}
+
+# Runs in the root of a machine. docs/ports.md has the cases that an emulator cannot run, and each case that is skipped.
+run_port_here() {
+    local machine=$1 dir=build-$1 limits='' wrong logs
+    trap 'port_emulate_no_more; clean_up' EXIT
+    port_emulate "$machine"
+    port_cross_file "$machine" >"$dir.cross"
+    if [ -n "$QEMU" ]; then
+        export PX_TEST_SKIPS=$PWD/$dir.skips CK_DEFAULT_TIMEOUT=240
+        python3 contrib/check/ports.py --lacks "$machine" >"$PX_TEST_SKIPS"
+        limits="-t 8"
+    fi
+    run_part "$machine" "$dir" "unit contract" "$limits" gcc --cross-file "$dir.cross"
+    logs=$(ls "$dir"/meson-logs/testlog*.json "$dir"/meson-logs/again*.json 2>/dev/null) || true
+    # shellcheck disable=SC2086
+    wrong=$(python3 contrib/check/ports.py "$machine" $logs) || FAILED=$((FAILED + 1))
+    [ -z "$wrong" ] || REPORTS+=$(sed "s/^/$machine, /" <<<"$wrong")$'\n'
 }
 
 # add_up PART COMMAND...: runs a command whose last line has its counts
@@ -222,6 +267,10 @@ for part in "${PARTS[@]}"; do
             add_up packages contrib/packaging/try.sh
             REPORTS+=$(sed -n 's/^FAIL /packages, failed: /p' "$TMPDIR.13")
             ;;
+        ports | port)
+            run_ports ;;
+        port-here)
+            run_port_here "$MACHINES" ;;
         threads)
             TARGETS=test/unit/components/test_components_shm_protocol \
                 run_part threads build-tsan threads "-t 4" "${CC:-gcc}" \

@@ -24,7 +24,7 @@ NAVIGATION = (
     ("Tools", "tools.md"),
     ("Performance", "performance.md", "measuring.md", "notebook.md"),
     ("Coverage", "coverage.md", "standard.md", "attributes.md"),
-    ("Developers", "architecture.md", "porting.md", "HACKING.md", "CHANGELOG.md", "SECURITY.md"),
+    ("Developers", "architecture.md", "porting.md", "ports.md", "HACKING.md", "CHANGELOG.md", "SECURITY.md"),
 )
 # A code name of a page that is not inside a link already.
 NAMED = re.compile(r"(?<!\[)`(?:docs/)?((?:adr/)?[\w-]+\.md)`(?!\])")

@@ -77,6 +77,13 @@ static bool report(const char *name, SRunner *runner)
 
 static bool run(const TTest *rule, SFun setup, SFun teardown)
 {
+    PX_AUTOFREE char *name = px_strf(
+        "contract/%s/%s", px_frameworks[contract_framework()].name, contract_name());
+    const char *excuse = px_test_excuse(name, rule->name);
+    if (excuse) {
+        printf("skip %s: %s\n", rule->name, excuse);
+        return true;
+    }
     Suite *suite = suite_create("contract");
 
     contract_skip("");

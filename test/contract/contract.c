@@ -70,6 +70,11 @@ enum px_framework_id contract_framework(void)
     return wanted.found.framework;
 }
 
+const char *contract_name(void)
+{
+    return wanted.found.name;
+}
+
 const char *contract_skipped(void)
 {
     return wanted.skipped;

@@ -24,6 +24,8 @@ extern struct contract {
 const char *contract_begin(const char *file, char **settings);
 void contract_end(void);
 enum px_framework_id contract_framework(void);
+/* Returns the part of the component's name after the framework. */
+const char *contract_name(void);
 /* Returns the missing requirement of the rule that ran last, or "". */
 const char *contract_skipped(void);
 void contract_skip(const char *what);

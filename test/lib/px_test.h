@@ -95,6 +95,10 @@ bool px_test_may(int capability);
 /* True if a pidfd has the exit status of a process that was reaped (Linux 6.15). */
 bool px_test_kernel_keeps_status(void);
 
+/* Returns the reason to skip a test that an emulator cannot run, or NULL. The file PX_TEST_SKIPS has lines "TEST PATTERN
+ * REASON" (contrib/check.sh --ports). */
+const char *px_test_excuse(const char *program, const char *name);
+
 /* Counts the names in a folder, with "." and ".."; 0: the folder cannot be read. */
 size_t px_test_count_names(const char *path);
 /* Counts the open descriptors of this process, with or without /proc. */
