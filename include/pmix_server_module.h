@@ -331,6 +331,34 @@ typedef struct pmix_server_module_4_0_0_t {
  */
 #define TENON_SERVER_MODULE_SIZE "tenon.srv.modsz"
 
+/* Jobs that another program runs: a server without a host module starts this program
+ * instead of the processes of a request, for example the launcher of an allocation. */
+
+/** pointer to a struct tenon_spawner, which outlives the server: for PMIx_server_init
+ * of this library without a host module. */
+#define TENON_SERVER_SPAWNER "tenon.srv.spawner"
+
+/* A translated request. Members are only appended: size is the library's. */
+struct tenon_spawn {
+    size_t size;
+    pmix_info_t *info; /* attributes of the job, by PMIx_Info_create, or NULL */
+    size_t n_info;
+    pmix_app_t *app;  /* the one program to run once, by PMIx_App_create */
+    uint32_t n_slots; /* that the job takes from the queue of the server */
+    bool may_exceed;  /* n_slots may be more than the server has: the job waits for
+                       * all */
+    char why[512];    /* reason of a refusal, for the log */
+};
+
+struct tenon_spawner {
+    size_t size; /* of this structure */
+    /* Translates a request; must not block. The server frees info and app, also after
+     * an error. Any other status than PMIX_SUCCESS refuses the request. */
+    pmix_status_t (*translate)(const pmix_info_t info[], size_t n_info,
+                               const pmix_app_t apps[], size_t n_apps,
+                               struct tenon_spawn *out);
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -142,8 +142,8 @@ const struct px_param px_host_builtin_params[] = {
         "How long a process that has stopped for a debugger waits for a release or a "
         "debugger, before its job ends; 0: for ever"),
     PX_PARAM_UINT(
-        struct px_host_builtin_conf, slots, "0", 0, 16384,
-        "Slots of this node: one for each process. A job that a tool submits waits until "
+        struct px_host_builtin_conf, slots, "0", 0, 1048576,
+        "Slots of this server: one for each process. A job that a tool submits waits until "
         "enough slots are free, and a tool may end the server; 0: no job waits. pmixrun "
         "--serve and --daemonize set this"),
     PX_PARAM_BOOL(

@@ -328,9 +328,11 @@ static unsigned count_starts(void)
     return n < MOST ? (unsigned)n : MOST;
 }
 
-static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t *module,
+static pmix_status_t builtin_create(struct px_server *srv, const pmix_info_t *info,
+                                    size_t n_info, pmix_server_module_t *module,
                                     void **self, struct px_err *err)
 {
+    const pmix_info_t *spawner = px_info_find(info, n_info, TENON_SERVER_SPAWNER);
     struct px_launcher *l = malloc(sizeof(*l));
     struct px_host_builtin_conf conf = {0};
     size_t n;
@@ -350,6 +352,9 @@ static pmix_status_t builtin_create(struct px_server *srv, pmix_server_module_t 
                               .loop = px_process.loop,
                               .model = px_process.model,
                               .pfexec = n > 0 ? m : NULL,
+                              .spawner = spawner && spawner->value.type == PMIX_POINTER
+                                             ? spawner->value.data.ptr
+                                             : NULL,
                               .grace_ms = conf.grace,
                               .notice_ms = conf.notice,
                               .debug_timeout_ms = conf.debug_timeout,

@@ -116,7 +116,8 @@ void px_pauses_fini(struct px_launcher *l)
 static void pause_task(struct px_task *task)
 {
     task->n_pauses++;
-    px_task_signal(task, SIGSTOP);
+    /* The program of a job elsewhere passes SIGTSTP and SIGCONT on. */
+    px_task_signal(task, task->job->plan.n_slots ? SIGTSTP : SIGSTOP);
 }
 
 static void resume_task(struct px_task *task)
@@ -220,6 +221,10 @@ static pmix_status_t check_restart(struct px_launcher *l, struct order *o,
     for (size_t i = 0; i < o->n_targets; i++) {
         const struct px_launch_job *job = px_job_find(l, o->targets[i].nspace);
 
+        if (job->plan.n_slots)
+            return px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                              "cannot restart processes of %s: they run elsewhere",
+                              job->proc.nspace);
         if (job->end || px_job_is_launching(job))
             return px_err_set(err, PMIX_ERR_NOT_AVAILABLE,
                               "cannot restart processes of %s: the job %s",

@@ -38,6 +38,10 @@ struct px_failure px_task_judge(const struct px_task *task)
         f.verdict = PMIX_ERR_JOB_NON_ZERO_TERM;
         f.exit_code = WEXITSTATUS(status);
         snprintf(f.text, sizeof(f.text), "exited with status %d", WEXITSTATUS(status));
+        if (task->job->plan.n_slots) { /* the program has reported the failed process */
+            f.status = f.verdict;
+            f.rank = PMIX_RANK_UNDEF;
+        }
     } else if (task->connected && !task->finalized) {
         f.status = PMIX_ERR_PROC_TERM_WO_SYNC;
         f.verdict = PMIX_ERR_JOB_TERM_WO_SYNC;

@@ -30,7 +30,8 @@ struct px_launcher {
     struct px_server *server;
     struct px_loop *loop;
     struct px_model *model;
-    const struct px_module *pfexec; /* NULL: nothing can be started */
+    const struct px_module *pfexec;      /* NULL: nothing can be started */
+    const struct tenon_spawner *spawner; /* of jobs elsewhere; NULL: jobs run here */
     struct px_pubs pubs;
     struct px_queue queue;
     struct px_list jobs;          /* px_launch_job.link, oldest first */

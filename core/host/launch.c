@@ -547,6 +547,36 @@ pmix_status_t px_host_check_user(const pmix_proc_t *proc, const pmix_info_t *inf
     return PMIX_ERR_NO_PERMISSIONS;
 }
 
+static void translated_free(struct tenon_spawn *t)
+{
+    PMIx_Info_free(t->info, t->n_info);
+    PMIx_App_free(t->app, t->app ? 1 : 0);
+}
+
+/* Has the spawner, if there is one, replace the request by that of a program which runs
+ * the job elsewhere. */
+static pmix_status_t translate(const struct px_launcher *l,
+                               struct px_spawn_request *request, struct tenon_spawn *t,
+                               struct px_err *err)
+{
+    pmix_status_t rc;
+
+    if (!l->spawner)
+        return PMIX_SUCCESS;
+    rc = l->spawner->translate(request->info, request->n_info, request->apps,
+                               request->n_apps, t);
+    if (!rc && (!t->app || !t->n_slots))
+        rc = PMIX_ERR_BAD_PARAM;
+    if (rc)
+        return px_err_set(err, rc, "cannot spawn: %s",
+                          t->why[0] ? t->why : PMIx_Error_string(rc));
+    request->info = t->info;
+    request->n_info = t->n_info;
+    request->apps = t->app;
+    request->n_apps = 1;
+    return PMIX_SUCCESS;
+}
+
 /* Makes the plan of a request. idle: as if no other process ran here. */
 static pmix_status_t make_plan(struct px_launcher *l, const struct px_asked *asked,
                                bool idle, px_plan *plan, struct px_alloc **alloc,
@@ -563,19 +593,24 @@ static pmix_status_t make_plan(struct px_launcher *l, const struct px_asked *ask
                                        .own = asked->own};
     PX_AUTOFREE const struct px_position **taken = NULL;
     PX_AUTOFREE char *cpus = NULL;
-    pmix_status_t rc = find_room(&request, l, task ? task->job : NULL, alloc, &cpus,
-                                 &taken, err);
+    struct tenon_spawn t = {.size = sizeof(t)};
+    pmix_status_t rc = translate(l, &request, &t, err);
 
+    if (!rc)
+        rc = find_room(&request, l, task ? task->job : NULL, alloc, &cpus, &taken, err);
     if (idle) {
         request.node.n_taken = 0;
         request.node.n_running = 0;
     }
-    if (rc)
-        return rc;
-    return l->pfexec ? px_plan_make(plan, &request, err)
-                     : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
-                                  "cannot start processes: no component "
-                                  "for framework pfexec can be used");
+    if (!rc)
+        rc = l->pfexec ? px_plan_make(plan, &request, err)
+                       : px_err_set(err, PMIX_ERR_NOT_SUPPORTED,
+                                    "cannot start processes: no component "
+                                    "for framework pfexec can be used");
+    plan->n_slots = t.n_slots;
+    plan->may_exceed = t.may_exceed;
+    translated_free(&t);
+    return rc;
 }
 
 /* Makes the job of a plan, which has its slots, and starts it. */

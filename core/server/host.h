@@ -33,9 +33,10 @@ struct px_host_allocation {
 
 struct px_builtin_host {
     /* Fills module with the host's functions. Later px_server_builtin_self() returns
-     * *self. */
-    pmix_status_t (*create)(struct px_server *srv, pmix_server_module_t *module,
-                            void **self, struct px_err *err);
+     * *self. info: of PMIx_server_init. */
+    pmix_status_t (*create)(struct px_server *srv, const pmix_info_t *info, size_t n,
+                            pmix_server_module_t *module, void **self,
+                            struct px_err *err);
     /* Ends every process that the host started: TERM, grace period, KILL. Blocks up to
      * the grace period; not on the loop thread. */
     void (*end_jobs)(void *self);

@@ -212,7 +212,8 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
     if (a->module)
         px_module_take(a->module, a->infos.info, a->infos.n_info, &srv->module);
     else
-        rc = srv->host->create(srv, &srv->module, &srv->builtin, a->infos.err);
+        rc = srv->host->create(srv, a->infos.info, a->infos.n_info, &srv->module,
+                               &srv->builtin, a->infos.err);
     if (!rc)
         rc = create_parts(srv, a);
     const char *singleton = px_info_str(a->infos.info, a->infos.n_info, PMIX_SINGLETON);

@@ -108,6 +108,8 @@ typedef struct px_plan {
     struct px_app_plan *apps;
     size_t n_apps;
     uint32_t n_tasks;
+    uint32_t n_slots;              /* of a job elsewhere; 0: the processes run here */
+    bool may_exceed;               /* n_slots may be more than the host has */
     struct px_position *positions; /* for each rank; NULL: no directive needs
                                     * positions */
     bool binds;                    /* processes are bound to the positions */

@@ -96,10 +96,10 @@ static pmix_status_t wait_for_slots(struct px_queue *q, const struct px_asked *a
 /* Counts the slots of a plan. over: the plan accepts fewer slots than processes. */
 static uint32_t count_slots(const px_plan *plan, bool *over)
 {
-    uint32_t n = 0;
+    uint32_t n = plan->n_slots;
 
-    *over = true;
-    for (size_t i = 0; i < plan->n_apps; i++) {
+    *over = !n || plan->may_exceed;
+    for (size_t i = 0; !plan->n_slots && i < plan->n_apps; i++) {
         n += plan->apps[i].daemons ? 0 : plan->apps[i].n;
         *over = *over && plan->apps[i].placement.over;
     }

@@ -278,6 +278,86 @@ PX_TEST(the_end_of_the_server_answers_what_waits)
     ok(PMIx_server_init(NULL, NULL, 0));
 }
 
+/* Runs the script of the request once, for all its processes. */
+static pmix_status_t translate(const pmix_info_t info[], size_t n_info,
+                               const pmix_app_t apps[], size_t n_apps,
+                               struct tenon_spawn *out)
+{
+    ck_assert_uint_eq(n_apps, 1);
+    ck_assert_uint_ge(out->size, sizeof(*out));
+    if (px_info_find(info, n_info, PMIX_RANKBY)) {
+        px_str_copy(out->why, sizeof(out->why), "PMIX_RANKBY: no");
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    out->app = PMIx_App_create(1);
+    out->app->cmd = strdup(apps->cmd);
+    out->app->argv = PMIx_Argv_copy(apps->argv);
+    out->app->cwd = strdup(apps->cwd);
+    out->app->maxprocs = 1;
+    out->n_slots = (uint32_t)apps->maxprocs;
+    out->may_exceed = px_info_find(info, n_info, PMIX_MAPBY);
+    return PMIX_SUCCESS;
+}
+
+static const struct tenon_spawner spawner = {.size = sizeof(spawner),
+                                             .translate = translate};
+
+PX_TEST(a_job_elsewhere_is_one_process_with_many_slots)
+{
+    struct submitted all = {.tool = "a", .n = 2, .script = UNTIL("go") "; exit 3"},
+                     late = {.tool = "b", .n = 1, .script = "echo x >>order"},
+                     more = {.tool = "b", .n = 9, .script = "true"};
+
+    launcher()->spawner = &spawner;
+    submit(&all);
+    await_answer(&all, PMIX_SUCCESS);
+    await_running(all.job, 1);
+    ck_assert_uint_eq(launcher()->queue.n_taken, 2);
+    submit(&late);
+    usleep(20000);
+    ck_assert_int_eq(late.answer, 1);
+    give_back();
+    /* The event is one of the job: the process of rank 0 is not one of the program. */
+    ck_assert_int_eq(seen.verdict, PMIX_ERR_JOB_NON_ZERO_TERM);
+    ck_assert_int_eq(seen.exit_code, 3);
+    ck_assert_int_eq(seen.n_failures, 0);
+    await_answer(&late, PMIX_SUCCESS);
+    await_end(PMIX_SUCCESS);
+    remove_file("order");
+    remove_file("go");
+    submit(&more);
+    await_answer(&more, PMIX_ERR_JOB_INSUFFICIENT_RESOURCES);
+    more.facts = FACTS(PMIX_MAPBY, "node", PMIX_STRING);
+    submit(&more);
+    await_answer(&more, PMIX_SUCCESS);
+    await_end(PMIX_SUCCESS);
+    more.facts = FACTS(PMIX_RANKBY, "node", PMIX_STRING);
+    submit(&more);
+    await_answer(&more, PMIX_ERR_NOT_SUPPORTED);
+    ck_assert_uint_eq(launcher()->queue.n_taken, 0);
+}
+
+PX_TEST(the_program_of_a_job_elsewhere_gets_the_stop)
+{
+    struct submitted s = {.tool = "a",
+                          .n = 2,
+                          .script = "trap 'echo >stopped' TSTP; trap 'exit 0' CONT; "
+                                    "echo >up; while :; do :; done"};
+    pmix_proc_t job;
+
+    launcher()->spawner = &spawner;
+    submit(&s);
+    await_answer(&s, PMIX_SUCCESS);
+    await_file("up");
+    PMIx_Load_procid(&job, s.job, PMIX_RANK_WILDCARD);
+    ok(control(PMIX_JOB_CTRL_PAUSE, &job));
+    await_file("stopped");
+    ck_assert_int_eq(control_by(PMIX_JOB_CTRL_RESTART, "", PMIX_STRING, &job),
+                     PMIX_ERR_NOT_SUPPORTED);
+    ok(control(PMIX_JOB_CTRL_RESUME, &job));
+    await_end(PMIX_SUCCESS);
+}
+
 static void setup(void)
 {
     setenv("PMIX_MCA_embedded_slots", "2", 1);
