@@ -225,7 +225,8 @@ python() { # jobs by the tool interface of the Python binding
     PYTHONPATH=$(find /usr/lib/python3/dist-packages -maxdepth 1 -name 'pypmix-*.egg' 2>/dev/null | head -1) \
         LD_LIBRARY_PATH=$(folder "$1") well /usr/bin/python3 "$HERE/binding.py" submit "$DAEMON" 3 "$TMPDIR/made"
     lines 1 '^OK submit 3$' "$OUT"
-    until_true 20 test "$(cat "$TMPDIR/made" 2>/dev/null | wc -l)" = 3 || fail "not all jobs have run"
+    touch "$TMPDIR/made"
+    until_true 20 has_lines 3 . "$TMPDIR/made" || fail "not all jobs have run"
     rm -f "$TMPDIR/made"
     ends
 }
