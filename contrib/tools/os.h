@@ -19,6 +19,9 @@ int os_process_fd(pid_t pid);
 pid_t os_peer(int fd);
 /* Sends this process the signal when its parent ends. */
 void os_end_with_parent(int signum);
+/* Has the clean-up after a killed server spare this process: removes the mark that
+ * processes of a server inherit. */
+void os_leave_server(void);
 /* Makes this process the parent of its descendants whose parents end. */
 void os_adopt_orphans(void);
 /* Opens the list of this process's children, adopted ones too, as decimal numbers. NULL

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -49,6 +50,18 @@ pid_t os_peer(int fd)
 void os_end_with_parent(int signum)
 {
     (void)prctl(PR_SET_PDEATHSIG, signum);
+}
+
+/* Any other limit than that of px_osproc_rlimit_tag. */
+void os_leave_server(void)
+{
+    struct rlimit tag;
+
+    if (getrlimit(RLIMIT_RTTIME, &tag) < 0 || tag.rlim_max == RLIM_INFINITY)
+        return;
+    tag.rlim_max--;
+    tag.rlim_cur = tag.rlim_cur < tag.rlim_max ? tag.rlim_cur : tag.rlim_max;
+    (void)setrlimit(RLIMIT_RTTIME, &tag);
 }
 
 /* Works since Linux 3.4. If prctl fails, orphans become children of init. */

@@ -604,7 +604,7 @@ int main(int argc, char **argv)
     options_parse(&options, argv);
     if (options.dirs)
         return clean(&options);
-    if (options.engine)
+    if (options.engine && !options.dvm.task)
         return options.report_pid && !report_pid(options.report_pid)
                    ? EXIT_TROUBLE
                    : engine_run(options.engine, &options);
@@ -630,6 +630,8 @@ int main(int argc, char **argv)
     progress_end();
     if (!timeline_end() && status == EXIT_SUCCESS)
         status = EXIT_TROUBLE;
+    if (options.engine) /* of pmixruns that were killed */
+        orphans_await(ENGINE_END_MS);
     orphans_end();
     return status;
 }

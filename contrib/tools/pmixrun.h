@@ -50,6 +50,7 @@ struct options {
     bool progress, top;
     const char *timeline; /* file for the times of the jobs; NULL: none */
     bool runs;            /* true: an option for programs was given */
+    bool chooses;         /* true: --launcher, --host or --hostfile was given */
     bool serves;          /* true: an option for pmixrun's server was given */
     bool tools, no_tools; /* --tools, --no-tools */
     bool clean;
@@ -75,6 +76,11 @@ void options_parse(struct options *o, char **argv);
 /* Adds an attribute of the own server, or of the own tool. */
 void add_param(struct options *o, const char *key, const void *value,
                pmix_data_type_t type);
+/* Sets a parameter, unless --mca has set the parameter. */
+void add_default(struct options *o, const char *key, const char *value);
+/* Finds the option that sets an attribute of a job. *text: its argument, malloc'd, or
+ * NULL. False: there is none. */
+bool options_find(const pmix_info_t *info, const char **option, char **text);
 /* Sets a required attribute of the job, or replaces an earlier value. */
 void add_asked(struct options *o, const char *key, const void *value,
                pmix_data_type_t type);
@@ -159,6 +165,8 @@ void orphans_adopt(void);
 /* Kills and reaps all orphans. The caller has ended all threads that start
  * processes. */
 void orphans_end(void);
+/* Waits for orphans that end by themselves, up to ms. */
+void orphans_await(int ms);
 /* True if there may be orphans: a short look for many jobs that have ended. */
 bool orphans_exist(void);
 /* Kills and reaps the orphans of a job that has ended. A process of the job that has
@@ -167,7 +175,7 @@ void orphans_end_of(const char *job);
 
 /* ---- a server that stays (pmixrun_dvm.c) ----------------------------------------- */
 
-enum { DVM_MAX_SLOTS = 16384 };
+enum { DVM_MAX_SLOTS = 1 << 20 };
 
 /* Reads an option of a server that stays; false if the option is another. */
 bool dvm_take_option(struct options *o, char ***at);

@@ -15,7 +15,10 @@
 
 #include <pmix_server.h>
 
+#include "engine/engine.h"
 #include "pmixrun.h"
+
+#define GRACE "PMIX_MCA_embedded_grace"
 
 enum {
     NEWS_B = 1 << 20, /* of a pipe: ends of some 4000 jobs */
@@ -125,9 +128,26 @@ static void choose_name(struct options *o)
     add_param(o, PMIX_SERVER_NSPACE, dvm_name(o), PMIX_STRING);
 }
 
+/* Reads the nodes of --host and --hostfile, which need an allocation, except numbers of
+ * slots. */
+static void read_nodes(const struct options *o, struct engine_nodes *nodes)
+{
+    for (size_t i = 0; i < o->n_asked; i++) {
+        const bool is_file = PMIx_Check_key(o->asked[i].key, PMIX_HOSTFILE);
+
+        if (is_file && !o->engine)
+            usage("--hostfile is not supported by a server of one node: --host NODE:N "
+                  "gives a number of slots");
+        if (is_file || PMIx_Check_key(o->asked[i].key, PMIX_HOST))
+            engine_nodes_read(nodes, is_file ? "--hostfile" : "--host",
+                              o->asked[i].value.data.string);
+    }
+}
+
 static void check_server(struct options *o)
 {
     const bool yes = true;
+    struct engine_nodes nodes = {0};
     char *slots;
 
     if (o->runs || o->clean || o->singleton.nspace[0] || o->timeout_s ||
@@ -135,17 +155,23 @@ static void check_server(struct options *o)
         usage("a server that stays goes without options for programs");
     if (o->dvm.server && !o->dvm.name)
         usage("%s has no meaning for a server; use --dvm-name", o->dvm.server);
-    slots = need_text("%d", o->dvm.slots ? o->dvm.slots : count_cpus());
+    read_nodes(o, &nodes);
+    slots = need_text("%ld", o->engine         ? engine_serve(o, &nodes)
+                             : o->dvm.slots    ? o->dvm.slots
+                             : nodes.has_slots ? engine_nodes_slots(&nodes)
+                                               : count_cpus());
     add_param(o, "PMIX_MCA_embedded_slots", slots, PMIX_STRING);
+    if (o->verbose)
+        complain("launcher %s, %s slots", o->engine ? o->engine->name : "local", slots);
     free(slots);
+    if (o->engine && !secure_getenv(GRACE)) /* pmixrun ends its job in less time */
+        add_default(o, GRACE, "5s");
     choose_name(o);
     add_param(o, PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
 }
 
 void dvm_check(struct options *o)
 {
-    if (o->dvm.server && !o->dvm.task) /* of another launcher's command line */
-        o->dvm.task = DVM_SUBMIT;
     if (o->dvm.task == DVM_SERVE) {
         check_server(o);
     } else if (o->dvm.task) {

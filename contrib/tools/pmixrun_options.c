@@ -29,6 +29,7 @@ static const char help[] =
     "       pmixrun [--mca NAME VALUE] [--tune FILE] --singleton NSPACE.RANK\n"
     "               --keepalive FD --report-uri FD\n"
     "       pmixrun --serve|--daemonize [--slots N] [--dvm-name NAME] [--mca NAME VALUE]\n"
+    "               [--launcher WHICH] [--host A,B:2] [--hostfile FILE]\n"
     "       pmixrun --submit [--no-wait] [OPTIONS] PROGRAM [ARGS]...\n"
     "       pmixrun --terminate [--dvm-uri URI|--dvm-pid PID|--dvm-name NAME]\n"
     "Run processes of one or more programs as one PMIx job: on this node, or by Slurm or\n"
@@ -91,7 +92,8 @@ static const char help[] =
     "  --get-stack-traces  then print their stacks, by a debugger of the system\n"
     "  --clean            run nothing: remove the files that dead servers of yours left\n"
     "                     in the folders for temporary files, or in each DIR\n"
-    "  --serve            run nothing: stay as a server for jobs of --submit\n"
+    "  --serve            run nothing: stay as a server for jobs of --submit, on this node or\n"
+    "                     on those of the allocation that --launcher and --host choose\n"
     "  --daemonize        the same, in the background\n"
     "  --slots N          processes that jobs may have at once there; others wait\n"
     "  --no-ready-msg     no line when the server is ready\n"
@@ -185,15 +187,12 @@ static void set_parameter(struct options *o, const char *name, const char *value
     add_variable(&o->env, need_text("%s=%s", key, value));
 }
 
-/* Has the server record times, unless --mca has set the number of collectives. */
-static void record_times(struct options *o)
+void add_default(struct options *o, const char *key, const char *value)
 {
-    static const char key[] = "PMIX_MCA_server_timeline";
-
     for (size_t i = 0; i < o->n_params; i++)
         if (strcmp(o->params[i].key, key) == 0)
             return;
-    add_param(o, key, MAX_COLLECTIVES, PMIX_STRING);
+    add_param(o, key, value, PMIX_STRING);
 }
 
 /* Adds a file to the list of --tune. */
@@ -349,6 +348,35 @@ static void take_output(struct options *o, const char *list)
     free(copy);
 }
 
+bool options_find(const pmix_info_t *info, const char **option, char **text)
+{
+    const pmix_value_t *v = &info->value;
+    const char *string = v->type == PMIX_STRING && v->data.string ? v->data.string : "";
+    uint32_t n;
+
+    *text = NULL;
+    for (size_t i = N_OF_SERVER; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        if (!PMIx_Check_key(info->key, attributes[i].key))
+            continue;
+        *option = attributes[i].option;
+        if (attributes[i].type == PMIX_STRING)
+            *text = need_text("%s", string);
+        else if (attributes[i].type == PMIX_UINT32)
+            *text = PMIx_Value_get_number(v, &n, PMIX_UINT32) ? need_text("?")
+                                                              : need_text("%u", n);
+        return true;
+    }
+    for (const struct word *w = words; w->word; w++) {
+        if (!PMIx_Check_key(info->key, w->key))
+            continue;
+        *option = "--output";
+        *text = need_text("%s%s%s", w->word, w->is_named ? "=" : "",
+                          w->is_named ? string : "");
+        return true;
+    }
+    return false;
+}
+
 /* Asks for a pseudo terminal, as large as pmixrun's terminal if there is one. */
 static void take_terminal(struct options *o)
 {
@@ -415,7 +443,10 @@ static bool take_attribute(struct options *o, char ***at)
     o->reports |= PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_REPORT_STATE) ||
                   PMIx_Check_key(attributes[i].key, PMIX_TIMEOUT_STACKTRACES);
     o->tools |= PMIx_Check_key(attributes[i].key, PMIX_SERVER_TOOL_SUPPORT);
-    o->runs |= i >= N_OF_SERVER;
+    if (is_option(attributes[i].option, "--host", "--hostfile"))
+        o->chooses = true;
+    else
+        o->runs |= i >= N_OF_SERVER;
     o->serves |= i < N_OF_SERVER;
     return true;
 }
@@ -487,7 +518,7 @@ static void parse_general(struct options *o, char ***at)
         o->runs = true;
     } else if (strcmp(option, "--launcher") == 0) {
         o->launcher = argument(at);
-        o->runs = true;
+        o->chooses = true;
     } else if (strcmp(option, "--timeout") == 0) {
         o->timeout_s = number(option, argument(at), MAX_TIMEOUT_S);
     } else if (strcmp(option, "--clean") == 0) {
@@ -539,7 +570,7 @@ static void take_dirs(struct options *o, char ***at)
 {
     size_t n = 0;
 
-    if (o->runs || o->serves)
+    if (o->runs || o->chooses || o->serves)
         usage("--clean runs no program, so options for programs have no meaning");
     o->dirs = grow(NULL, count(*at) + 1, sizeof(*o->dirs));
     for (; **at; ++*at)
@@ -644,8 +675,8 @@ static void share_variables(struct options *o)
 static void check_starter_options(struct options *o)
 {
     if (o->singleton.nspace[0]) {
-        if (o->runs || o->serves || o->clean || o->timeout_s || o->keepalive < 0 ||
-            !o->report_uri)
+        if (o->runs || o->chooses || o->serves || o->clean || o->timeout_s ||
+            o->keepalive < 0 || !o->report_uri)
             usage("--singleton needs --keepalive and --report-uri, and goes without "
                   "options for programs");
         o->report = number("--report-uri", o->report_uri, INT_MAX);
@@ -702,7 +733,10 @@ void options_parse(struct options *o, char **argv)
     }
     share_variables(o);
     check_starter_options(o);
-    if (o->n_programs && !o->clean)
+    if (o->dvm.server && !o->dvm.task) /* of another launcher's command line */
+        o->dvm.task = DVM_SUBMIT;
+    if (o->dvm.task == DVM_SERVE ||
+        (o->n_programs && !o->clean && o->dvm.task != DVM_SUBMIT))
         o->engine = engine_choose(o->launcher);
     if (o->translated && o->verbose)
         complain("as %s", o->translated);
@@ -716,7 +750,7 @@ void options_parse(struct options *o, char **argv)
         add_param(o, PMIX_SERVER_NSPACE, o->self, PMIX_STRING);
     }
     if (o->timeline)
-        record_times(o);
+        add_default(o, "PMIX_MCA_server_timeline", MAX_COLLECTIVES);
     if (o->top && o->progress)
         usage("--top contradicts --progress");
     if (o->reports && !o->timeout_s)

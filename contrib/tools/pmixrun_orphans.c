@@ -106,9 +106,9 @@ static void await_end_of(pid_t pid)
         nanosleep(&nap, NULL);
 }
 
-/* Kills the orphans of a job, or all orphans: job NULL. False if there are none, or if
- * this kernel does not list them. */
-static bool kill_all(const char *job)
+/* Kills the orphans of a job, or all orphans: job NULL. kills false: only reaps them.
+ * False if there are none, or if this kernel does not list them. */
+static bool kill_all(const char *job, bool kills)
 {
     FILE *list = knows_old ? os_children() : NULL;
     bool any = knows_old && !list && errno != ENOENT; /* ENOENT: not in this kernel */
@@ -120,7 +120,7 @@ static bool kill_all(const char *job)
         const bool counts = !job || is_of(pid, job);
 
         any = any || counts;
-        if (counts && !is_cleaner(pid))
+        if (kills && counts && !is_cleaner(pid))
             kill(pid, SIGKILL);
         if (job && counts)
             await_end_of(pid);
@@ -134,20 +134,25 @@ static bool kill_all(const char *job)
 }
 
 /* Kills and reaps orphans. Children of a killed one are orphans in the next round. */
-static void end_all(const char *job, int limit_ms)
+static void end_all(const char *job, bool kills, int limit_ms)
 {
     const struct timespec nap = {.tv_nsec = NAP_MS * 1000000L};
 
-    for (int ms = 0; kill_all(job) && ms < limit_ms; ms += NAP_MS)
+    for (int ms = 0; kill_all(job, kills) && ms < limit_ms; ms += NAP_MS)
         nanosleep(&nap, NULL);
 }
 
 void orphans_end(void)
 {
-    end_all(NULL, ORPHANS_MS);
+    end_all(NULL, true, ORPHANS_MS);
+}
+
+void orphans_await(int ms)
+{
+    end_all(NULL, false, ms);
 }
 
 void orphans_end_of(const char *job)
 {
-    end_all(job, OF_JOB_MS);
+    end_all(job, true, OF_JOB_MS);
 }

@@ -82,8 +82,11 @@ void submit_check(struct options *o)
         usage("%s is for a server", o->dvm.slots ? "--slots" : "--no-ready-msg");
     if (o->dvm.name || !o->dvm.server)
         add_param(o, PMIX_SERVER_NSPACE, dvm_name(o), PMIX_STRING);
+    if (o->launcher)
+        usage("--launcher is for a server");
     if (o->dvm.task == DVM_TERMINATE) {
-        if (o->runs || o->clean || o->singleton.nspace[0] || o->dvm.no_wait)
+        if (o->runs || o->chooses || o->clean || o->singleton.nspace[0] ||
+            o->dvm.no_wait)
             usage("--terminate goes without options for programs");
         return;
     }
@@ -133,13 +136,10 @@ void submit_started(const struct options *o, const char *job)
     pmix_info_t own;
     pmix_proc_t target;
     pmix_status_t rc;
-    const char *to = o->stdin_to ? o->stdin_to : "0";
 
-    if (strcmp(to, "none") == 0)
+    if (o->stdin_to && strcmp(o->stdin_to, "none") == 0)
         return;
-    PMIx_Load_procid(&target, job,
-                     strcmp(to, "all") == 0 ? PMIX_RANK_WILDCARD
-                                            : (pmix_rank_t)strtoul(to, NULL, 10));
+    PMIx_Load_procid(&target, job, PMIX_RANK_WILDCARD); /* that have an input */
     rc = PMIx_Info_load(&own, PMIX_IOF_PUSH_STDIN, &yes, PMIX_BOOL);
     if (!rc)
         rc = PMIx_IOF_push(&target, 1, NULL, &own, 1, NULL, NULL);

@@ -25,6 +25,9 @@ printf '\n'
 [ -z "$SLURM_DISTRIBUTION" ] || echo "distribution=$SLURM_DISTRIBUTION"
 [ -z "$SRUN_PID" ] || { echo $$ >"$SRUN_PID"; exec sleep 20; }
 [ -z "$NOISE" ] || exec yes >"$errors"
+[ -z "$SRUN_RECORD" ] || echo "$*" >>"$SRUN_RECORD"
+[ -z "$SHOW" ] || echo "job=$SLURM_JOB_ID in $PWD"
+[ -z "$STAY" ] || { trap 'kill $!; echo term >"$STAY"; exit 143' TERM; sleep 20 & echo up; wait; }
 exit 7
 END
 # Options of flux-run(1) that pmixrun uses. The processes run here, with labels if wanted.
@@ -237,6 +240,157 @@ real_flux() {
     lines 2 '^\[[01]\]<stdout>:OK exchange [01]$' "$OUT"
 }
 
+# ---- a server of the allocation -----------------------------------------------------------------
+
+# serve VARIABLES [OPTION...]: starts a daemon with the variables of this array. Its pid is in DAEMON.
+serve() {
+    local -n variables=$1
+    well env "${variables[@]}" "$PMIXRUN" --daemonize --verbose --report-pid "$TMPDIR/pid" "${@:2}"
+    DAEMON=$(cat "$TMPDIR/pid")
+    rm "$TMPDIR/pid"
+}
+submit() { run 20 "$PMIXRUN" --submit "$@" </dev/null; }
+ends() { well "$PMIXRUN" --terminate; }
+
+# alike ARGS...: a job of the server is the job that pmixrun starts in the allocation
+alike() {
+    local rc=0
+    in_slurm "$@" >"$TMPDIR/out" 2>"$TMPDIR/err" || rc=$?
+    rc_of "$rc" submit "$@" >"$OUT" 2>"$ERR"
+    same "$(cat "$TMPDIR/out" "$TMPDIR/err")" "$(cat "$OUT" "$ERR")" "$*"
+    rm "$TMPDIR/out" "$TMPDIR/err"
+}
+
+served() {
+    local row n=0
+    printf 'n1 slots=2\nm07\n' >"$TMPDIR/hosts"
+    serve SLURM_ENV
+    lines 1 '^pmixrun: launcher slurm, 11 slots$' "$ERR"
+    # shellcheck disable=SC2086
+    while read -r row; do alike $row a b; n=$((n + 1)); done <<END
+-n 11
+--map-by ppr:1:core
+-n 4 --nooversubscribe
+-n 4 --map-by slot:PE=2
+-n 4 --cpus-per-proc 3
+-n 4 --map-by package
+-n 4 --bind-to core --stdin all
+-n 2 --host n1,m07
+-n 4 --host n1:2,n0:3
+-n 4 --hostfile $TMPDIR/hosts
+-n 5 --map-by node
+--map-by ppr:2:node
+--map-by ppr:2:node --host m07,n0
+-n 2 -x A=1 -x PMIX_MCA_b=2
+-n 2 --preload --output raw
+-n 2 --recoverable
+-n 12 --map-by :oversubscribe
+-n 2 --map-by l2cache
+-n 2 --rank-by slot
+-n 2 --report-bindings
+-n 2 --exec-agent x
+-n 2 --pty
+-n 2 --restarts 2
+-n 2 --stop-in-init
+-n 2 --session-dir
+-n 2 --preload-files /x
+-n 2 --host n2
+-n 7 --map-by ppr:2:node
+END
+    same 28 $n rows
+    alike -n 2 -x B=1 ./a 'x y' : b "it's" '' '%t#' : -np 3 -x C='1 2' --wdir /tmp c
+    alike -n 1 a $'x\ny' : b
+    SHOW=1 SLURM_JOB_ID=99 SLURM_LABELIO=1 rc_of 7 submit -n 1 --wdir /tmp a >"$OUT"
+    lines 1 '^job=1 in /tmp$' "$OUT"
+    rc_of 1 submit -n 12 a 2>"$ERR"
+    lines 1 '^pmixrun: cannot start the job: it needs more than the server has$' "$ERR"
+    rc_of 7 in_slurm --submit --verbose -n 1 a >"$OUT" 2>"$ERR" # in the allocation, too
+    lines 1 '^pmixrun: job tenon-dvm-[0-9]*-[0-9]* has started$' "$ERR"
+    rc_of 2 submit --launcher slurm -n 1 a 2>"$ERR"
+    lines 1 '^pmixrun: --launcher is for a server' "$ERR"
+    ends
+    rm "$TMPDIR/hosts"
+}
+
+served_nodes() { # a part of the allocation, with slots
+    local row wanted
+    serve SLURM_ENV --host m07,n0
+    lines 1 '^pmixrun: launcher slurm, 7 slots$' "$ERR"
+    rc_of 2 submit -n 1 --host n1 a >"$OUT" 2>"$ERR"
+    lines 1 '^pmixrun: host n1 is not a node of the allocation, m07,n0; ' "$ERR"
+    lines 0 . "$OUT"
+    rc_of 7 submit -n 4 a >"$OUT"
+    same "$S --nodelist=m07,n0 --nodes=2 --ntasks=4 $PLAIN a" "$(cat "$OUT")" "command line"
+    rc_of 7 submit --map-by ppr:2:node a >"$OUT"
+    same 'm07 m07 n0 n0' "$(tail -n +2 "$OUT" | paste -sd ' ')" nodes
+    ends
+    while IFS='|' read -r row wanted; do
+        # shellcheck disable=SC2086
+        run 20 env "${SLURM_ENV[@]}" $row "$PMIXRUN" --daemonize --verbose >"$OUT" 2>"$TMPDIR/err" && ends
+        lines 1 "^pmixrun: $wanted" "$TMPDIR/err"
+        rm "$TMPDIR/err"
+    done <<'END'
+SLURM_TASKS_PER_NODE=2(x3)|launcher slurm, 6 slots
+SLURM_TASKS_PER_NODE= SLURM_JOB_CPUS_PER_NODE=8,4(x2)|launcher slurm, 16 slots
+SLURM_TASKS_PER_NODE=|--slots is needed: the allocation does not name
+PMIX_NAMESPACE=x|launcher local,
+PATH=/nowhere|launcher local,
+END
+    while IFS='|' read -r row wanted; do
+        # shellcheck disable=SC2086
+        rc_of 2 in_slurm --daemonize $row >"$OUT" 2>"$ERR"
+        lines 1 "^pmixrun: $wanted" "$ERR"
+    done <<'END'
+--host n2|host n2 is not a node of the allocation, n\[0-1\],m07
+--launcher pbs|--launcher "pbs"
+--launcher flux --host a|--slots is needed
+--launcher local --hostfile x|--hostfile is not supported by a server of one node
+--wdir /|a server that stays goes without options for programs
+END
+    serve FLUX_ENV --host n1:2,n2:2
+    : >"$RECORD_FILE"
+    submit -n 2 --map-by node sh -c 'echo "$FLUX_TASK_RANK"' >"$OUT" 2>"$ERR"
+    same '0 1' "$(sort "$OUT" | paste -sd ' ')" output
+    lines 1 "^$F --taskmap=cyclic --requires=host:n1,n2 --nodes=2 --ntasks=2 " "$RECORD_FILE"
+    rc_of 2 submit -n 1 a : b 2>"$ERR"
+    lines 1 '^pmixrun: several programs cannot be given to flux' "$ERR"
+    ends
+}
+
+# Attributes of a tool: an attribute that is not required has no effect where the engine refuses the option.
+served_attributes() {
+    local wanted
+    export SRUN_RECORD=$TMPDIR/srun
+    serve SLURM_ENV
+    TOOL_ASKS='!pmix.indxargv pmix.indxargv pmix.rankby=slot !pmix.rankby=slot pmix.mapby=l2cache pmix.mapby=node:oversubscribe pmix.ppr=1:node pmix.fspec' \
+        LD_LIBRARY_PATH=$LIBDIR well "$CLIENT" tool pid "$DAEMON"
+    lines 1 '^SPAWN pmix.indxargv .*NOT.SUPPORTED$' "$OUT"
+    lines 7 '^SPAWN .* (PMIX_)?SUCCESS$' "$OUT"
+    touch "$SRUN_RECORD"
+    until_true 20 has_lines 6 . "$SRUN_RECORD" || fail "not all jobs have run"
+    ends
+    wanted="$(printf '%s\n' "${S#srun } --nodes=2 --ntasks=2 $PLAIN program")"
+    same 4 "$(sed "s,^--error=[^ ]* ,," "$SRUN_RECORD" | grep -cxF -- "$wanted")" "jobs without an option: $(cat "$SRUN_RECORD")"
+    lines 2 '--distribution=arbitrary --nodelist=/proc/[0-9]*/fd/[0-9]* --nodes=2 --ntasks=2 ' "$SRUN_RECORD"
+    rm "$SRUN_RECORD"
+}
+
+# The engine gets SIGTERM, by which it ends its step, also when the server or the submitter is killed.
+served_kills() {
+    local row
+    for row in server submitter order; do
+        serve SLURM_ENV
+        start env STAY="$TMPDIR/end" "$PMIXRUN" --submit -n 1 a
+        await_lines 1 '^up$'
+        case $row in server) kill -9 "$DAEMON" ;; submitter) kill -9 "$PID" ;; order) ends ;; esac
+        await "$PID" 20
+        until_true 20 grep -q term "$TMPDIR/end" || fail "srun got no SIGTERM: $row"
+        rm "$TMPDIR/end"
+        [ "$row" != submitter ] || { rc_of 7 submit -n 11 a >"$OUT"; ends; }
+        until_true 10 eval '[ -z "$(ls -A "$TMPDIR")" ]' || fail "$(ls -A "$TMPDIR")"
+    done
+}
+
 # ---- the choice -------------------------------------------------------------------------------------
 
 chosen() {
@@ -336,6 +490,10 @@ t signal_without_a_helper_is_reported signals
 t job_of_flux_is_as_one_of_a_node flux_processes
 t output_passes_unchanged much_output
 t real_flux_runs_the_job real_flux
+t server_of_an_allocation_has_its_jobs served
+t server_of_an_allocation_has_its_nodes served_nodes
+t server_of_an_allocation_takes_attributes served_attributes
+t engine_of_a_server_ends_in_order served_kills
 t launcher_is_chosen chosen
 t other_options_are_refused_by_name refused
 t other_arguments_are_refused refused_arguments

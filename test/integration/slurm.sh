@@ -398,6 +398,113 @@ signals() {
     until_true 10 eval '[ -z "$("${ON_0[@]}" squeue --steps --noheader)" ]' || fail "the step goes on"
 }
 
+# ---- a server of the allocation -----------------------------------------------------------------
+
+# serve [OPTION...]: starts a server of three nodes with two slots each, in an allocation that outlives the server.
+serve() {
+    with ours ours
+    SUBMIT=("${ON_0[@]}" "$PMIXRUN" --submit)
+    cd "$TMPDIR"
+    OUT=$TMPDIR/dvm.out ERR=$TMPDIR/dvm.err start "${ON_0[@]}" salloc --quiet -N 3 --ntasks-per-node=2 \
+        sh -c '"$@" && while [ ! -e released ]; do sleep 0.1; done' sh "$PMIXRUN" --daemonize --report-pid pid "$@"
+    ALLOCATION=$PID
+    until_true 30 has_submitted || fail "the server does not serve: $(cat "$TMPDIR"/dvm.*)"
+    DAEMON=$(cat "$TMPDIR/pid")
+}
+has_submitted() { run 20 "${SUBMIT[@]}" -n 1 true 2>/dev/null; }
+release() {
+    until_true 20 no_steps || fail "a step goes on"
+    touch "$TMPDIR/released"
+    await "$ALLOCATION" 20
+    rm -f "$TMPDIR"/{released,pid,dvm.out,dvm.err}
+}
+no_steps() { [ -z "$("${ON_0[@]}" squeue --steps --noheader --format %i | grep -vE '\.(extern|interactive|batch)')" ]; }
+pterm() { well "${ON_0[@]}" "$PMIXRUN" --terminate; }
+
+served() { # jobs as by pmixrun in the allocation
+    local i pids=()
+    serve
+    for i in 0 1 2 3 4 5 6 7; do
+        (in_case "${SUBMIT[@]}" -n 2 sh -c "echo $i \$PMIX_RANK \$(hostname); exit $((i % 3))") >"$TMPDIR/out.$i" 2>"$TMPDIR/err.$i" </dev/null &
+        pids+=($!)
+    done
+    for i in 0 1 2 3 4 5 6 7; do
+        await "${pids[i]}" 60
+        same $((i % 3)) "$RC" "exit status of job $i: $(cat "$TMPDIR/err.$i")"
+        [ $((i % 3)) != 0 ] || same "$i 0 n0,$i 1 n1" "$(sort "$TMPDIR/out.$i" | paste -sd ,)" "output of job $i"
+        rm "$TMPDIR/out.$i" "$TMPDIR/err.$i"
+    done
+    well "${SUBMIT[@]}" -n 6 -x "LD_LIBRARY_PATH=$LIBDIR" "$MODEX"
+    lines 6 '^rank [0-5] of 6 on n[0-2]:( [0-5]=pid [0-9]+ on n[0-2](,|$)){5}$' "$OUT"
+    rc_of 7 run 60 "${SUBMIT[@]}" -n 3 sh -c '[ $PMIX_RANK != 1 ] || exit 7; exec sleep 60' 2>"$ERR"
+    same 'pmixrun: rank 1 (host n1) exited with status 7' "$(cat "$ERR")" "lines of the failure"
+    seq -f %029.0f 5000 >"$TMPDIR/in"
+    (run 60 "${SUBMIT[@]}" -n 3 --stdin 1 cat <"$TMPDIR/in" >"$OUT") || fail "exit status $?"
+    cmp "$OUT" "$TMPDIR/in" || fail "input has changed"
+    rm "$TMPDIR/in"
+    A=mine well "${SUBMIT[@]}" -n 3 --output tag --wdir /var sh -c 'echo $A $PWD'
+    lines 3 '^\[[^]]*,[0-2]\]<stdout>: *mine /var$' "$OUT"
+    start timeout 60 "${SUBMIT[@]}" -n 6 sh -c 'trap "echo usr1" USR1; trap "echo term; exit 0" INT; echo up; while :; do sleep 0.1; done'
+    await_lines 6 '^up$'
+    rc_of 1 run 20 "${SUBMIT[@]}" --no-wait -n 1 true 2>"$TMPDIR/err"
+    lines 1 '^pmixrun: cannot start the job: all slots are taken$' "$TMPDIR/err"
+    (in_case "${SUBMIT[@]}" -n 6 hostname) >"$TMPDIR/waits" 2>&1 &
+    i=$!
+    pkill -USR1 --parent "$PID" || fail "no submitter"
+    await_lines 6 '^usr1$'
+    [ ! -s "$TMPDIR/waits" ] || fail "a job runs without slots"
+    pkill -INT --parent "$PID"
+    await "$PID" 20
+    same 130 "$RC" "exit status"
+    lines 6 '^term$' "$OUT"
+    await "$i" 30
+    lines 2 '^n2$' "$TMPDIR/waits"
+    rm "$TMPDIR/waits" "$TMPDIR/err"
+    if /usr/bin/python3 -c 'import pmix' 2>/dev/null; then # a tool of the other library's binding
+        PYTHONPATH=$(find /usr/lib/python3/dist-packages -maxdepth 1 -name 'pypmix-*.egg' 2>/dev/null | head -1) LD_LIBRARY_PATH=$LIBDIR \
+            well "${ON_0[@]}" /usr/bin/python3 "$HERE/binding.py" submit "$DAEMON" 3 "$TMPDIR/made"
+        lines 1 '^OK submit 3$' "$OUT"
+        touch "$TMPDIR/made"
+        until_true 20 has_lines 3 . "$TMPDIR/made" || fail "not all jobs have run"
+        rm -f "$TMPDIR/made"
+    fi
+    start "${SUBMIT[@]}" -n 3 sh -c 'echo up; exec sleep 300'
+    await_lines 3 '^up$'
+    pterm
+    await "$PID" 20
+    grep -qs '^State:[[:space:]]*[^Z[:space:]]' "/proc/$DAEMON/status" && fail "the server runs"
+    release
+}
+
+served_kills() { # a killed submitter or server leaves no step; other jobs go on
+    local other
+    serve --host n0:3,n2:3
+    well "${SUBMIT[@]}" -n 4 hostname
+    same 'n0 n0 n2 n2' "$(sort "$OUT" | paste -sd ' ')" nodes
+    OUT=$TMPDIR/other start "${SUBMIT[@]}" -n 3 sh -c 'echo up; while ! test -e go; do sleep 0.1; done; echo done'
+    other=$PID
+    await_lines 3 '^up$' "$TMPDIR/other"
+    start "${SUBMIT[@]}" -n 3 sh -c 'echo $$; exec sleep 300'
+    await_lines 3 '^[0-9]+$'
+    kill -9 "$PID"
+    await "$PID" 20
+    until_true 20 eval '! kill -0 $(cat "$OUT") 2>/dev/null' || fail "processes of a killed submitter run"
+    well "${SUBMIT[@]}" -n 3 true # their slots are free
+    touch "$TMPDIR/go"
+    await "$other" 20
+    same 0 "$RC" "exit status of the other"
+    lines 3 '^done$' "$TMPDIR/other"
+    rm "$TMPDIR"/{other,go}
+    start "${SUBMIT[@]}" -n 6 sh -c 'echo $$; exec sleep 300'
+    await_lines 6 '^[0-9]+$'
+    kill -9 "$DAEMON"
+    await "$PID" 20
+    same 1 "$RC" "exit status"
+    lines 1 '^pmixrun: the connection to the server is lost$' "$ERR"
+    until_true 20 eval '! kill -0 $(cat "$OUT") 2>/dev/null' || fail "processes of a killed server run"
+    release
+}
+
 # The start of 1,000 ranks takes as long as by srun alone: the medians of pairs of runs.
 quick() {
     local i ours=() plain=() begun command
@@ -463,6 +570,8 @@ t pmixrun_places_ranks_on_nodes spread
 t pmixrun_shapes_the_output_of_nodes shaped
 t job_of_nodes_ends_as_on_one_node ends
 t pmixrun_ends_the_job_of_nodes signals
+t server_of_three_nodes_has_many_jobs served
+t killed_server_of_nodes_leaves_no_step served_kills
 [ "$(times 0 1 0)" = 0 ] || t thousand_ranks_start_as_quickly_as_by_srun quick
 t no_file_stays_on_the_nodes nothing_stays
 end_slurm

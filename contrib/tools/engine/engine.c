@@ -130,6 +130,27 @@ static bool fits(const char *pattern, const char *word, char **part)
     return true;
 }
 
+bool engine_refuses(const struct engine *engine, const char *option, const char *word)
+{
+    bool is_known = false;
+
+    for (const struct engine_row *row = engine_rows; row->options; row++) {
+        const char *as = engine->is_slurm ? row->slurm : row->flux;
+        char *part = NULL;
+
+        if (!has_name(row, option))
+            continue;
+        if (!row->words || (!is_known && strcmp(row->words, "*") == 0))
+            return *as == '!'; /* the only row of the option */
+        is_known = true;
+        if (word && !strpbrk(word, ":,") && fits(row->words, word, &part)) {
+            free(part);
+            return *as == '!';
+        }
+    }
+    return !is_known;
+}
+
 /* Appends the meaning of a row. shown: the option for an error; value: for %1. */
 static void apply(struct engine_job *job, const struct engine_row *row,
                   const char *shown, const char *value)

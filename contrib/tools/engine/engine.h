@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* For the end of engines whose pmixrun was killed. */
+enum { ENGINE_END_MS = 5000 };
+
 /* An option of pmixrun, or one word of its argument. */
 struct engine_row {
     const char *options; /* names with "|" between them */
@@ -49,6 +52,14 @@ struct engine_job {
 const struct engine *engine_choose(const char *wanted);
 /* Translates a command line of pmixrun, and runs the job. Returns the exit status. */
 int engine_run(const struct engine *engine, const struct options *options);
+/* True if the engine refuses an option of pmixrun. An argument of several words counts
+ * only if the engine refuses any argument. */
+bool engine_refuses(const struct engine *engine, const char *option, const char *word);
+/* Makes the own server one of an allocation (engine_serve.c): the engine of the options
+ * runs the jobs, on the named nodes, or on all. Returns the number of slots. Ends the
+ * program after an error. */
+struct engine_nodes;
+int engine_serve(struct options *options, const struct engine_nodes *named);
 /* Shows the launcher, for --verbose and --display-map. */
 void engine_show(const struct options *options, const char *text);
 
@@ -78,6 +89,7 @@ void engine_nodes_read(struct engine_nodes *nodes, const char *option,
 void engine_nodes_expand(struct engine_nodes *nodes, const char *list);
 /* Ends the program if a node is not in such a list. */
 void engine_nodes_check(const struct engine_nodes *nodes, const char *allocation);
+bool engine_nodes_has(const struct engine_nodes *nodes, const char *name);
 /* Returns the first n names with commas between them, malloc'd. */
 char *engine_nodes_list(const struct engine_nodes *nodes, size_t n);
 /* Returns the name of a file with the node of each rank. per_node: ranks on a node

@@ -150,18 +150,24 @@ void engine_nodes_expand(struct engine_nodes *nodes, const char *list)
     }
 }
 
+bool engine_nodes_has(const struct engine_nodes *nodes, const char *name)
+{
+    size_t i = 0;
+
+    while (i < nodes->n && strcmp(nodes->names[i], name) != 0)
+        i++;
+    return i < nodes->n;
+}
+
 void engine_nodes_check(const struct engine_nodes *nodes, const char *allocation)
 {
     struct engine_nodes all = {0};
 
     engine_nodes_expand(&all, allocation);
-    for (size_t i = 0, k; i < nodes->n; i++) {
-        for (k = 0; k < all.n && strcmp(all.names[k], nodes->names[i]) != 0; k++)
-            continue;
-        if (k == all.n)
+    for (size_t i = 0; i < nodes->n; i++)
+        if (!engine_nodes_has(&all, nodes->names[i]))
             usage("host %s is not a node of the allocation, %s", nodes->names[i],
                   allocation);
-    }
 }
 
 /* ---- lists for the engine -------------------------------------------------------- */

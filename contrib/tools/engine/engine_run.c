@@ -101,6 +101,7 @@ static void become_engine(const struct engine_job *job, char **env, pid_t parent
     sigemptyset(&none);
     setsid();
     os_end_with_parent(SIGTERM);
+    os_leave_server(); /* the engine has to end the step */
     if (getppid() != parent)
         _exit(EXIT_TROUBLE);
     for (int i = 0; i < 2; i++)

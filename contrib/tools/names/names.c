@@ -481,18 +481,9 @@ static void count(struct work *w)
     }
 }
 
-/* Appends the options of a server that stays. Hosts give the number of its slots. */
+/* Appends the options of a server that stays. */
 static void put_server(struct work *w)
 {
-    if (w->hosts && strchr(w->hosts, ':')) {
-        char *slots = slots_of(w->hosts);
-
-        put_option(w, "--slots", slots);
-        free(slots);
-    }
-    if (w->hostfile)
-        wrong(w, need_text("--hostfile is not supported without a program: --host "
-                           "NODE:N gives a number of slots"));
     if (w->quiet)
         put(w, "--no-ready-msg");
     put(w, "--serve");
@@ -516,9 +507,9 @@ static void put_rest(struct work *w, bool lone)
     put_place(w, "--bind-to", &w->bind);
     put_files(w);
     /* The jobs of a singleton name their hosts. */
-    if (w->hosts && !w->singleton && !w->serves)
+    if (w->hosts && !w->singleton)
         put_option(w, "--host", w->hosts);
-    if (w->hostfile && !w->singleton && !w->serves)
+    if (w->hostfile && !w->singleton)
         put_option(w, "--hostfile", w->hostfile);
     free(w->hosts);
     free(w->hostfile);

@@ -372,6 +372,33 @@ static pmix_status_t attach(pmix_info_t *info, size_t n, pmix_proc_t *server)
     return PMIx_tool_attach_to_server(&me, server, info, n);
 }
 
+/* Spawns a job of two with each attribute of a list: "KEY", a flag, or "KEY=VALUE", after "!" as a
+ * required one. */
+static void spawn_asking(char *list)
+{
+    char *word, *rest = list, program[] = "program", job[PMIX_MAX_NSLEN + 1];
+
+    while ((word = strsep(&rest, " "))) {
+        const bool required = *word == '!';
+        char *key = word + required, *value = strchr(key, '=');
+        char *argv[] = {program, NULL};
+        pmix_app_t app = {.cmd = program, .argv = argv, .maxprocs = 2};
+        pmix_info_t info = {0};
+
+        if (value)
+            *value++ = '\0';
+        if (value)
+            PMIX_INFO_LOAD(&info, key, value, PMIX_STRING);
+        else
+            info = info_bool(key);
+        if (required)
+            PMIX_INFO_REQUIRED(&info);
+        printf("SPAWN %s %s\n", key,
+               PMIx_Error_string(PMIx_Spawn(&info, 1, &app, 1, job)));
+        PMIX_INFO_DESTRUCT(&info);
+    }
+}
+
 ALONE(tool)
 {
     bool attaches = getenv("TOOL_ATTACHES") != NULL;
@@ -400,6 +427,8 @@ ALONE(tool)
         strcat(list[0].nspace, "-1"); /* the server's first job */
         pull(list[0].nspace, atoi(getenv("TOOL_PULLS")));
     }
+    if (getenv("TOOL_ASKS"))
+        spawn_asking(getenv("TOOL_ASKS"));
     if (getenv("TOOL_SPAWNS"))
         spawn_cat();
     if (getenv("TOOL_IS_PARENT")) {

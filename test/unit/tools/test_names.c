@@ -102,7 +102,8 @@ PX_TEST(names_of_a_server_that_stays_have_a_meaning)
         {"prte", "--serve"},
         {"prte --daemonize --report-uri u --map-by core",
          "--daemonize --report-uri u --serve"},
-        {"prte --host h:3,k:2 --no-ready-msg", "--slots 5 --no-ready-msg --serve"},
+        {"prte --host h:3,k:2 --no-ready-msg", "--no-ready-msg --serve --host h:3,k:2"},
+        {"prte --hostfile f", "--serve --hostfile f"},
         {"prte --no-ready-msg -n 1 a", "-n 1 a"},
         {"prun a", "--submit --map-by ppr:1:core a"},
         {"prun --dvm-uri file:u -n 2 --no-wait a : b",
@@ -118,9 +119,6 @@ PX_TEST(names_of_a_server_that_stays_have_a_meaning)
 
         assert_translates(rows[i][0], wanted, "", "");
     }
-    assert_translates("prte --hostfile f", NULL, "",
-                      "--hostfile is not supported without a program: --host NODE:N "
-                      "gives a number of slots");
 }
 
 PX_TEST(options_without_effect_are_named)
