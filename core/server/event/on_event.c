@@ -147,8 +147,17 @@ static void cache(struct px_server *srv, const struct px_news *e, bool for_peers
     add_cached(srv, c);
 }
 
-/* Delivers the event to handlers of this process. Returns true if one gets the event.
- * The process itself caches its programming models. */
+/* True unless a peer has sent the event with a custom range that leaves this process
+ * out. */
+static bool is_for_us(const struct px_server *srv, struct px_news *e)
+{
+    return !e->sender || !e->aim.is_custom ||
+           px_range_includes(&e->aim, e->range, e->source, &srv->proc) ||
+           px_range_includes(&e->aim, e->range, e->source, &srv->model->self);
+}
+
+/* Delivers the event to handlers of this process. Returns true if one gets the event,
+ * or none may. The process itself caches its programming models. */
 static bool deliver_here(struct px_server *srv, struct px_news *e)
 {
     const px_infos infos = px_infos_borrow(e->info, e->n);
@@ -156,6 +165,11 @@ static bool deliver_here(struct px_server *srv, struct px_news *e)
     bool is_model = e->code == PMIX_MODEL_DECLARED &&
                     e->range == PMIX_RANGE_PROC_LOCAL &&
                     px_proc_same(e->source, &srv->proc);
+
+    if (!is_for_us(srv, e)) {
+        e->done |= PX_EVENT_HERE;
+        return true;
+    }
     pmix_status_t rc = is_model ? px_notify_deliver(srv->notify, e->code, e->source,
                                                     e->range, e->info, e->n)
                                 : px_notify_offer(srv->notify, &e->aim, e->source,

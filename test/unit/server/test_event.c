@@ -395,6 +395,35 @@ PX_TEST(a_late_handler_of_the_server_gets_old_events_once)
     }
 }
 
+/* Slurm's handler ends the step at any event. */
+PX_TEST(a_custom_range_reaches_the_servers_handlers_if_it_names_the_server)
+{
+    const pmix_status_t none = CODE - 1;
+    pmix_status_t code = CODE;
+
+    start();
+    const pmix_proc_t rows[] = {raw_proc("job", 1), px_process.server->proc};
+    n_handled = 0;
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, count_it, NULL, NULL), 0);
+    for (unsigned i = 0; i < PX_COUNT(rows); i++) {
+        PX_AUTO(px_infos) to = {0};
+
+        ok(px_infos_add(&to, PMIX_EVENT_CUSTOM_RANGE, &rows[i], PMIX_PROC));
+        ok(scene_notify(one, CODE, PMIX_RANGE_CUSTOM, &to));
+        ok(scene_notify(one, none, PMIX_RANGE_CUSTOM, &to)); /* is not kept for later */
+        raw_on_loop(NULL, NULL);
+        raw_on_loop(NULL, NULL);
+        ck_assert_uint_eq(n_handled, i);
+    }
+    code = none;
+    ck_assert_int_ge(
+        PMIx_Register_event_handler(&code, 1, NULL, 0, count_it, NULL, NULL), 0);
+    raw_on_loop(NULL, NULL);
+    raw_on_loop(NULL, NULL);
+    ck_assert_uint_eq(n_handled, 2);
+}
+
 PX_TEST(an_event_of_the_server_itself_reaches_its_clients)
 {
     start();
