@@ -205,7 +205,7 @@ pmix_status_t px_client_put_again(struct px_client *client);
  * commit. */
 pmix_status_t px_client_commit_again(struct px_client *client);
 
-/* ---- get.c: on the loop ---------------------------------------------------------- */
+/* ---- received.c: on the loop ----------------------------------------------------- */
 
 /* Stores the job information in a reply: the job's name and KVALs. px_client_store_jobs
  * stores any number of jobs, each in a BYTE_OBJECT. stored and last (unless NULL)
@@ -217,10 +217,11 @@ pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *r,
 /* Makes a credential of this process as for a connection to its server, a
  * PMIX_BYTE_OBJECT (connect.c). */
 pmix_status_t px_client_credential(pmix_value_t *out);
-/* Requests all information of a job by message, for namespaces that px_nspace_is_lost
- * reports. px_client_read_values stores the reply to this request or to any get. */
+/* Requests all information of a job. in_messages: the client stops reading in place,
+ * for namespaces that px_nspace_is_lost reports. px_client_read_values stores the reply
+ * to this request or to any get. */
 pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
-                                px_reply_fn fn, void *arg);
+                                bool in_messages, px_reply_fn fn, void *arg);
 pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t status,
                                     px_reader *reply);
 

@@ -23,6 +23,7 @@ struct get_op {
     struct px_timer *timer;      /* PMIX_TIMEOUT */
     bool now;                    /* the server must answer immediately */
     bool answered;               /* by the server, to this get */
+    bool renewed;                /* the server has sent the job again */
     bool lends;                  /* PMIX_GET_POINTER_VALUES */
 };
 
@@ -292,68 +293,6 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
     return known;
 }
 
-pmix_status_t px_client_store_job(struct px_client *client, px_reader *r,
-                                  struct px_nspace **stored)
-{
-    struct px_model *m = client->model;
-    PX_AUTOFREE char *name = NULL;
-    struct px_nspace *ns = NULL;
-    pmix_status_t rc = px_unpack_str(r, &name);
-
-    if (!rc && (!name || !name[0] || strlen(name) > PMIX_MAX_NSLEN))
-        rc = PMIX_ERR_UNPACK_FAILURE;
-    if (!rc)
-        rc = px_nspace_get(m, name, &ns);
-    if (!rc)
-        rc = px_jobinfo_unpack(m, ns, r);
-    if (!rc)
-        px_nspace_received(m, ns);
-    if (!rc && stored)
-        *stored = ns;
-    return rc;
-}
-
-pmix_status_t px_client_store_jobs(struct px_client *client, px_reader *reply,
-                                   struct px_nspace **last)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    while (!rc && !px_reader_done(reply)) {
-        px_reader job;
-
-        rc = px_unpack_view(reply, &job, PMIX_BYTE_OBJECT);
-        if (!rc)
-            rc = px_client_store_job(client, &job, last);
-    }
-    return rc;
-}
-
-pmix_status_t px_client_read_values(struct px_client *client, pmix_status_t status,
-                                    px_reader *reply)
-{
-    struct px_model *m = client->model;
-    pmix_status_t answer, rc = status ? status : px_unpack_status(reply, &answer);
-
-    if (rc || answer)
-        return rc ? rc : answer;
-    while (!rc && !px_reader_done(reply)) {
-        struct px_nspace *ns = NULL;
-        px_reader part;
-        pmix_proc_t proc;
-
-        rc = px_unpack_view(reply, &part, PMIX_BYTE_OBJECT);
-        if (!rc)
-            rc = px_unpack1(&part, &proc, PMIX_PROC);
-        if (!rc)
-            rc = px_nspace_get(m, proc.nspace, &ns);
-        if (!rc)
-            rc = px_jobinfo_unpack_rank(m, ns, proc.rank, &part);
-        if (!rc)
-            px_nspace_received(m, ns);
-    }
-    return rc;
-}
-
 /* ---- pending gets ---------------------------------------------------------------- */
 
 /* The answer to a get contains all of the server's values of a process. Of many gets
@@ -380,6 +319,7 @@ struct get_request {
 };
 
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
+static void renew_job(struct get_op *op, const struct px_nspace *ns);
 
 /* Completes a get after its own answer has been stored. */
 static void answered(struct get_op *op, pmix_status_t status)
@@ -600,6 +540,17 @@ static pmix_status_t give_own(struct get_op *op)
     return rc ? rc : give(op, &v);
 }
 
+/* True if a get refreshes what the host has registered, and this process has a copy. */
+static bool renews_job(const struct get_op *op, const struct px_nspace *ns)
+{
+    const char *key = op->api.args.text;
+
+    return ns && !ns->in_place && !ns->hosted && !op->renewed &&
+           has_flag(op, PMIX_GET_REFRESH_CACHE) && !has_flag(op, PMIX_OPTIONAL) &&
+           (op->proc.rank == PMIX_RANK_WILDCARD || (key && px_key_is_reserved(key))) &&
+           !(key && px_key_is_live(px_job_key_find(key)));
+}
+
 /* Ends a get in a callback, which cannot wait for the server. */
 static bool refuse_inside(struct px_api *api)
 {
@@ -636,6 +587,11 @@ static void on_get(struct px_api *api)
     /* A process that is its own server must not ask itself. Through its host the
      * request might reach this waiting caller. */
     is_alone = client->standalone || px_proc_same(&client->channel.server, &m->self);
+    if (!is_alone && renews_job(op, ns)) {
+        if (!refuse_inside(api))
+            renew_job(op, ns);
+        return;
+    }
     stays_here = is_alone || (ns && ns->hosted) ||
                  knows_all(&m->self, op->proc.nspace, op->proc.rank, api->args.text,
                            api->args.info.v, api->args.info.n) ||
@@ -665,18 +621,6 @@ static void on_get(struct px_api *api)
 
 /* ---- data that cannot be read in place ------------------------------------------- */
 
-pmix_status_t px_client_ask_job(struct px_client *client, const struct px_nspace *ns,
-                                px_reply_fn fn, void *arg)
-{
-    PX_AUTO(px_infos) info = {0};
-    struct px_args args = {.nspace = (char *)(uintptr_t)ns->name,
-                           .rank = PMIX_RANK_WILDCARD};
-    pmix_status_t rc = px_infos_add(&info, PX_STORE_MESSAGES, NULL, PMIX_BOOL);
-
-    args.info = info;
-    return rc ? rc : px_channel_ask(&client->channel, &px_request_get, &args, fn, arg);
-}
-
 /* Handles the server's new description of the shared data, or the data themselves. */
 static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
 {
@@ -696,7 +640,29 @@ static void on_messages(void *arg, pmix_status_t status, px_reader *reply)
 
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns)
 {
-    pmix_status_t rc = px_client_ask_job(op->api.client, ns, on_messages, op);
+    pmix_status_t rc = px_client_ask_job(op->api.client, ns, true, on_messages, op);
+
+    if (rc)
+        px_api_done(&op->api, rc);
+}
+
+/* Continues a get after the server has sent the job again. A server without the job
+ * changes nothing. */
+static void on_renewed(void *arg, pmix_status_t status, px_reader *reply)
+{
+    struct get_op *op = arg;
+
+    status = px_client_read_values(op->api.client, status, reply);
+    op->renewed = true;
+    if (status && status != PMIX_ERR_NOT_FOUND)
+        px_api_done(&op->api, status);
+    else
+        on_get(&op->api);
+}
+
+static void renew_job(struct get_op *op, const struct px_nspace *ns)
+{
+    pmix_status_t rc = px_client_ask_job(op->api.client, ns, false, on_renewed, op);
 
     if (rc)
         px_api_done(&op->api, rc);

@@ -87,7 +87,7 @@ static void on_job_info(void *arg, pmix_status_t status, px_reader *reply)
     struct px_model *m = c->client->model;
 
     if (!rc && px_nspace_is_lost(m->own)) {
-        rc = px_client_ask_job(c->client, m->own, on_job_info_in_messages, c);
+        rc = px_client_ask_job(c->client, m->own, true, on_job_info_in_messages, c);
         if (!rc)
             return;
     }

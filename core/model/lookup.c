@@ -306,12 +306,17 @@ static pmix_status_t find_alike(const struct px_model *m, const char *key,
     return v ? px_type_copy(PMIX_VALUE, out, v) : PMIX_ERR_NOT_FOUND;
 }
 
+static uint32_t node_row(const struct px_nspace *ns, const struct px_lookup *l)
+{
+    return l->hostname                ? px_node_by_name(ns, l->hostname)
+           : l->node_id != UINT32_MAX ? px_node_by_id(ns, l->node_id)
+                                      : ns->this_node;
+}
+
 static pmix_status_t find_node(const struct px_model *m, const struct px_nspace *ns,
                                struct px_lookup *l, pmix_value_t *out)
 {
-    uint32_t node = l->hostname                ? px_node_by_name(ns, l->hostname)
-                    : l->node_id != UINT32_MAX ? px_node_by_id(ns, l->node_id)
-                                               : ns->this_node;
+    uint32_t node = node_row(ns, l);
     bool is_this = !l->hostname && l->node_id == UINT32_MAX;
     char name[PX_MAX_NODE_NAME + 1];
     uint32_t id = l->node_id;
@@ -352,10 +357,16 @@ static pmix_status_t find_only_app(const struct px_nspace *ns, const char *key,
                : PMIX_ERR_NOT_FOUND;
 }
 
+static uint32_t app_row(const struct px_model *m, const struct px_nspace *ns,
+                        const struct px_lookup *l)
+{
+    return l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
+}
+
 static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
                               struct px_lookup *l, pmix_value_t *out)
 {
-    uint32_t app = l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
+    uint32_t app = app_row(m, ns, l);
     pmix_status_t rc = or_resource(fetch(ns, l, PX_GDS_APP, app, out), m, l, PX_KEY_APP,
                                    app, NULL, out);
 
@@ -364,10 +375,15 @@ static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *
                : rc;
 }
 
+static uint32_t session_id(const struct px_nspace *ns, const struct px_lookup *l)
+{
+    return l->session != UINT32_MAX ? l->session : ns->session;
+}
+
 static pmix_status_t find_session(const struct px_model *m, const struct px_nspace *ns,
                                   struct px_lookup *l, pmix_value_t *out)
 {
-    uint32_t id = l->session != UINT32_MAX ? l->session : ns->session;
+    uint32_t id = session_id(ns, l);
     pmix_status_t rc = fetch(ns, l, PX_GDS_SESSION, px_session_row(id), out);
 
     return or_resource(rc, m, l, PX_KEY_SESSION, id, NULL, out);
@@ -427,20 +443,27 @@ static pmix_status_t find_node_of(const struct px_model *m, const struct px_nspa
     return find_node(m, ns, &of_node, out);
 }
 
+/* Sets the application of a rank, unless the lookup names one. */
+static pmix_status_t name_app_of(const struct px_nspace *ns, struct px_lookup *l)
+{
+    struct px_lookup of_rank = *l;
+    pmix_value_t number;
+
+    if (l->app != UINT32_MAX)
+        return PMIX_SUCCESS;
+    px_lookup_set_key(&of_rank, PMIX_APPNUM);
+    pmix_status_t rc = find_given(ns, &of_rank, l->rank, &number);
+    return !rc && !px_value_to_u32(&number, &l->app) ? PMIX_ERR_NOT_FOUND : rc;
+}
+
 /* Finds a value of the application of a rank. */
 static pmix_status_t find_app_of(const struct px_model *m, const struct px_nspace *ns,
                                  struct px_lookup *l, pmix_value_t *out)
 {
     struct px_lookup of_app = *l;
-    pmix_value_t number;
+    pmix_status_t rc = name_app_of(ns, &of_app);
 
-    px_lookup_set_key(&of_app, PMIX_APPNUM);
-    pmix_status_t rc = l->app == UINT32_MAX ? find_given(ns, &of_app, l->rank, &number)
-                                            : PMIX_EXISTS;
-    if (!rc && !px_value_to_u32(&number, &of_app.app))
-        rc = PMIX_ERR_NOT_FOUND;
-    px_lookup_set_key(&of_app, l->key);
-    return !rc || rc == PMIX_EXISTS ? find_app(m, ns, &of_app, out) : rc;
+    return rc ? rc : find_app(m, ns, &of_app, out);
 }
 
 /* Finds a value of a rank for which neither the host nor the rank has given one. */
@@ -509,4 +532,68 @@ pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *n
                                         : PMIX_ERR_NOT_FOUND;
         return rc == PMIX_ERR_NOT_FOUND ? find_job(m, ns, l, out) : rc;
     }
+}
+
+/* ---- places of registered values ------------------------------------------------- */
+
+/* True if the place has the key, or the maps imply the value there. */
+static bool has_value(const struct px_nspace *ns, struct px_lookup *l,
+                      const struct px_place *at)
+{
+    const bool has_facts = at->table == PX_GDS_NODE ||
+                           (at->table == PX_GDS_JOB && at->row != PMIX_RANK_WILDCARD);
+    pmix_value_t fact;
+
+    if (px_store_has(&ns->store, at->table, at->row, l->key))
+        return true;
+    if (!has_facts || px_fact(ns, at->table, at->row, known(l), &fact))
+        return false;
+    px_type_destruct(PMIX_VALUE, &fact);
+    return true;
+}
+
+/* Returns the place of a value of a realm for the rank or the qualifiers. row
+ * UINT32_MAX: unknown. */
+static struct px_place place_in(const struct px_model *m, const struct px_nspace *ns,
+                                struct px_lookup *l, enum px_key_realm realm)
+{
+    const bool own = !l->hostname && l->node_id == UINT32_MAX;
+    struct px_lookup of = *l;
+    uint32_t id;
+
+    switch (realm) {
+    case PX_KEY_NODE:
+        id = !own || !names_a_rank(l) ? node_row(ns, l)
+             : ns->map                ? px_procmap_node_of(ns->map, l->rank, NULL)
+                                      : UINT32_MAX;
+        return (struct px_place){PX_GDS_NODE, id, id};
+    case PX_KEY_APP:
+        id = names_a_rank(l) && name_app_of(ns, &of) ? UINT32_MAX : app_row(m, ns, &of);
+        return (struct px_place){PX_GDS_APP, id, id};
+    case PX_KEY_SESSION:
+        id = session_id(ns, l);
+        return (struct px_place){PX_GDS_SESSION, px_session_row(id), id};
+    default:
+        id = names_a_rank(l) && !l->is[PX_KEY_JOB_INFO] ? l->rank : PMIX_RANK_WILDCARD;
+        return (struct px_place){PX_GDS_JOB, id, id};
+    }
+}
+
+bool px_lookup_place(const struct px_model *m, const struct px_nspace *ns,
+                     struct px_lookup *l, struct px_place *at)
+{
+    const bool of_rank = l->realm == PX_KEY_NODE && !l->hostname &&
+                         l->node_id == UINT32_MAX && names_a_rank(l);
+    const bool of_job = l->realm == PX_KEY_SESSION && l->session == UINT32_MAX;
+    const enum px_key_realm realms[] = {
+        of_rank ? PX_KEY_JOB : l->realm,
+        l->realm != PX_KEY_JOB ? l->realm : px_known_realm(known(l)),
+        of_job ? PX_KEY_JOB : l->realm};
+
+    for (size_t i = 0; i < PX_COUNT(realms); i++) {
+        *at = place_in(m, ns, l, realms[i]);
+        if (at->row != UINT32_MAX && has_value(ns, l, at))
+            return true;
+    }
+    return false;
 }

@@ -82,6 +82,16 @@ static inline void px_lookup_set_key(struct px_lookup *l, const char *key)
  * if there is none. Any thread inside the model's gate. */
 pmix_status_t px_lookup_find(const struct px_model *m, const struct px_nspace *ns,
                              struct px_lookup *l, pmix_value_t *out);
+/* Place of a registered value: a table and its row. id: the rank, the number of the
+ * application or session, or the row of the node. */
+struct px_place {
+    enum px_gds_table table;
+    uint32_t row, id;
+};
+/* Finds the place whose value px_lookup_find returns, among registered values and facts
+ * of ranks and nodes. False if the value has another source. */
+bool px_lookup_place(const struct px_model *m, const struct px_nspace *ns,
+                     struct px_lookup *l, struct px_place *at);
 /* True if the job itself has a value for a job-level key. */
 bool px_job_has_value(const struct px_model *m, const struct px_nspace *ns,
                       const char *key);

@@ -56,30 +56,16 @@ pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker
 
 /* ---- refreshed values ------------------------------------------------------------ */
 
-/* True if a query refreshes values of a job or of a rank. Other qualifiers select
- * values of nodes, applications and sessions. */
-static bool is_refresh(const pmix_query_t *q)
-{
-    static const char *const others[] = {
-        PMIX_HOSTNAME,  PMIX_NODEID,   PMIX_APPNUM,      PMIX_SESSION_ID,
-        PMIX_NODE_INFO, PMIX_APP_INFO, PMIX_SESSION_INFO};
-    bool refresh = px_info_flag(q->qualifiers, q->nqual, PMIX_QUERY_REFRESH_CACHE);
-
-    for (size_t i = 0; refresh && i < PX_COUNT(others); i++)
-        refresh = !px_info_find(q->qualifiers, q->nqual, others[i]);
-    return refresh;
-}
-
-/* True if a registered value of the target differs from the answer. */
-static bool is_old(const struct px_nspace *ns, pmix_rank_t rank,
+/* True if the value at a place differs from the answer. */
+static bool is_old(const struct px_nspace *ns, const struct px_place *at,
                    const pmix_info_t *answer)
 {
     pmix_value_t cached, value;
     bool differs;
 
     px_job_value_convert(answer->key, &answer->value, &value);
-    if (px_key_is_live(px_job_key_find(answer->key)) ||
-        px_store_fetch(&ns->store, PX_GDS_JOB, rank, answer->key, NULL, 0, &cached))
+    if (px_store_fetch(&ns->store, at->table, at->row, answer->key, NULL, 0, &cached) &&
+        px_fact(ns, at->table, at->row, px_job_key_find(answer->key), &cached))
         return false;
     differs = cached.type == value.type &&
               px_type_compare(PMIX_VALUE, &cached, &value) != 0;
@@ -87,21 +73,70 @@ static bool is_old(const struct px_nspace *ns, pmix_rank_t rank,
     return differs;
 }
 
-/* Registers the answer as the value of the target. */
-static pmix_status_t replace(struct px_model *m, struct px_nspace *ns, pmix_rank_t rank,
-                             const pmix_info_t *answer)
+/* Adds the name of a row to the array that registers values of the row. */
+static pmix_status_t add_name(const struct px_nspace *ns, const struct px_place *at,
+                              px_infos *array)
 {
-    PX_AUTO(px_infos) row = {0}, infos = {0};
+    char name[PX_MAX_NODE_NAME + 1];
+    uint32_t id = at->id;
+
+    switch (at->table) {
+    case PX_GDS_NODE:
+        if (px_node_name(ns, at->row, name))
+            return px_infos_add(array, PMIX_HOSTNAME, name, PMIX_STRING);
+        return px_node_id(ns, at->row, &id)
+                   ? px_infos_add(array, PMIX_NODEID, &id, PMIX_UINT32)
+                   : PMIX_ERR_NOT_FOUND;
+    case PX_GDS_APP:
+        return px_infos_add(array, PMIX_APPNUM, &id, PMIX_UINT32);
+    case PX_GDS_SESSION: /* the default session has no number */
+        return id == UINT32_MAX
+                   ? PMIX_SUCCESS
+                   : px_infos_add(array, PMIX_SESSION_ID, &id, PMIX_UINT32);
+    default:
+        return px_infos_add(array, PMIX_RANK, &id, PMIX_PROC_RANK);
+    }
+}
+
+/* Registers the answer as the value at a place. */
+static pmix_status_t replace(struct px_model *m, struct px_nspace *ns,
+                             const struct px_place *at, const pmix_info_t *answer)
+{
+    static const char *const arrays[] = {[PX_GDS_JOB] = PMIX_PROC_DATA,
+                                         [PX_GDS_NODE] = PMIX_NODE_INFO_ARRAY,
+                                         [PX_GDS_APP] = PMIX_APP_INFO_ARRAY,
+                                         [PX_GDS_SESSION] = PMIX_SESSION_INFO_ARRAY};
+    PX_AUTO(px_infos) array = {0}, infos = {0};
     pmix_status_t rc;
 
-    if (rank == PMIX_RANK_WILDCARD)
+    if (at->table == PX_GDS_JOB && at->row == PMIX_RANK_WILDCARD)
         return px_jobinfo_register(m, ns, answer, 1, NULL);
-    rc = px_infos_add(&row, PMIX_RANK, &rank, PMIX_PROC_RANK);
+    rc = add_name(ns, at, &array);
+    if (!rc && px_info_find(array.v, array.n, answer->key))
+        rc = PMIX_ERR_BAD_PARAM; /* an answer cannot change the name of its row */
     if (!rc)
-        rc = px_infos_add_value(&row, answer->key, &answer->value);
+        rc = px_infos_add_value(&array, answer->key, &answer->value);
     if (!rc)
-        rc = px_infos_add_array(&infos, PMIX_PROC_DATA, &row);
+        rc = px_infos_add_array(&infos, arrays[at->table], &array);
     return rc ? rc : px_jobinfo_register(m, ns, infos.v, infos.n, NULL);
+}
+
+/* Finds the place of the value that a query refreshes. False for a value that the host
+ * has not registered, and for a live key. */
+static bool find_old(const struct px_model *m, const struct px_nspace *ns,
+                     const pmix_proc_t *asker, const pmix_proc_t *target,
+                     const pmix_query_t *q, const pmix_info_t *answer,
+                     struct px_place *at)
+{
+    struct px_lookup l;
+
+    px_lookup_init(&l, answer->key, target->rank, q->qualifiers, q->nqual);
+    /* A client means its own application. */
+    if (l.realm == PX_KEY_APP && target->rank == PMIX_RANK_WILDCARD &&
+        strcmp(asker->nspace, ns->name) == 0)
+        l.rank = asker->rank;
+    return !px_key_is_live(px_job_key_find(answer->key)) &&
+           px_lookup_place(m, ns, &l, at) && is_old(ns, at, answer);
 }
 
 size_t px_query_count(const pmix_query_t *queries, size_t n, const char *key)
@@ -122,8 +157,9 @@ bool px_query_refresh(struct px_model *m, const pmix_proc_t *asker,
 
     for (size_t i = 0; i < n; i++) {
         pmix_proc_t target;
-        struct px_nspace *ns = is_refresh(&queries[i]) &&
-                                       !px_query_target(&queries[i], asker, &target)
+        const bool refresh = px_info_flag(queries[i].qualifiers, queries[i].nqual,
+                                          PMIX_QUERY_REFRESH_CACHE);
+        struct px_nspace *ns = refresh && !px_query_target(&queries[i], asker, &target)
                                    ? px_nspace_find(m, target.nspace)
                                    : NULL;
 
@@ -131,9 +167,10 @@ bool px_query_refresh(struct px_model *m, const pmix_proc_t *asker,
             const pmix_info_t *answer = px_query_count(queries, n, *key) == 1
                                             ? px_info_find(answers, n_answers, *key)
                                             : NULL;
+            struct px_place at;
 
-            if (answer && is_old(ns, target.rank, answer))
-                any |= !replace(m, ns, target.rank, answer);
+            if (answer && find_old(m, ns, asker, &target, &queries[i], answer, &at))
+                any |= !replace(m, ns, &at, answer);
         }
     }
     return any;

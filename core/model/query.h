@@ -18,7 +18,7 @@ pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
                               pmix_proc_t *target);
 /* Counts the keys of that name in all queries. */
 size_t px_query_count(const pmix_query_t *queries, size_t n, const char *key);
-/* Replaces registered values of jobs and ranks by newer answers, for the queries with
+/* Replaces registered values by newer answers, for the queries with
  * PMIX_QUERY_REFRESH_CACHE. Leaves a key out that several queries name. True if a value
  * was replaced. Loop thread. */
 bool px_query_refresh(struct px_model *m, const pmix_proc_t *asker,

@@ -182,7 +182,9 @@ void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspa
     struct packing p = {.w = w, .qualifies = !px_peer_is_ours(to), .limit_b = ALL_B};
     pmix_proc_t proc;
 
-    if (rank >= PMIX_RANK_VALID && rank != PMIX_RANK_WILDCARD)
+    if (rank == PMIX_RANK_WILDCARD)
+        px_peer_pack_job(to, ns, w, true); /* with its nodes, applications, sessions */
+    if (rank >= PMIX_RANK_VALID)
         return;
     px_proc_set(&proc, ns->name, rank);
     (void)px_store_walk(&ns->store, PX_GDS_JOB, rank, pack_one, &p);
@@ -195,7 +197,6 @@ void px_reply_pack_values(px_writer *w, struct px_peer *to, const struct px_nspa
         px_pack_kval(w, *key, &v);
         px_type_destruct(PMIX_VALUE, &v);
     }
-    if (rank != PMIX_RANK_WILDCARD)
-        (void)px_store_walk(&ns->store, px_reply_table(to->server, &proc), rank,
-                            pack_one, &p);
+    (void)px_store_walk(&ns->store, px_reply_table(to->server, &proc), rank, pack_one,
+                        &p);
 }

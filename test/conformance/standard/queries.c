@@ -227,55 +227,114 @@ PX_TEST(the_cache_shall_be_checked_before_the_host_and_a_refresh_shall_bypass_it
     drop();
 }
 
-/* Registers values of the job and of rank 1. */
-static void register_more(uint32_t slots, pmix_rank_t global)
+/* Makes an array of a value and, unless id is NULL, of the name of its owner. */
+static void load_array(pmix_info_t *to, const char *array_key, const char *id,
+                       const void *name, pmix_data_type_t type, const char *key)
 {
-    pmix_info_t of_rank[2], infos[2];
-    pmix_rank_t one = 1;
-    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = of_rank};
+    pmix_info_t members[2];
+    pmix_data_array_t array = {.type = PMIX_INFO, .size = 2, .array = members};
+    uint32_t four = 4;
 
-    PMIx_Info_load(&of_rank[0], PMIX_RANK, &one, PMIX_PROC_RANK);
-    PMIx_Info_load(&of_rank[1], PMIX_GLOBAL_RANK, &global, PMIX_PROC_RANK);
-    PMIx_Info_load(&infos[0], PMIX_NUM_SLOTS, &slots, PMIX_UINT32);
-    PMIx_Info_load(&infos[1], PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
+    PMIx_Info_load(&members[0], id, name, type);
+    PMIx_Info_load(&members[1], key, &four, PMIX_UINT32);
+    PMIx_Info_load(to, array_key, &array, PMIX_DATA_ARRAY);
+    PMIX_INFO_DESTRUCT(&members[0]);
+}
+
+/* Registers 4 as each value of these levels. */
+static void register_more(void)
+{
+    pmix_rank_t rank = 1;
+    uint32_t four = 4, one = 1, seven = 7;
+    pmix_info_t infos[6];
+
+    PMIx_Info_load(&infos[0], PMIX_NUM_SLOTS, &four, PMIX_UINT32);
+    PMIx_Info_load(&infos[1], PMIX_NODE_SIZE, &four, PMIX_UINT32); /* of this node */
+    load_array(&infos[2], PMIX_PROC_DATA, PMIX_RANK, &rank, PMIX_PROC_RANK,
+               PMIX_GLOBAL_RANK);
+    load_array(&infos[3], PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "other", PMIX_STRING,
+               PMIX_NODE_SIZE);
+    load_array(&infos[4], PMIX_APP_INFO_ARRAY, PMIX_APPNUM, &one, PMIX_UINT32,
+               PMIX_APP_SIZE);
+    load_array(&infos[5], PMIX_SESSION_INFO_ARRAY, PMIX_SESSION_ID, &seven, PMIX_UINT32,
+               PMIX_UNIV_SIZE);
     ok(standard_wait(
-        PMIx_server_register_nspace(job, 1, infos, 2, standard_on_op, NULL)));
-    PMIX_INFO_DESTRUCT(&infos[1]);
+        PMIx_server_register_nspace(job, 1, infos, 6, standard_on_op, NULL)));
+    for (size_t i = 2; i < 6; i++)
+        PMIX_INFO_DESTRUCT(&infos[i]);
 }
 
 /* The host has newer values than it has registered. */
 PX_TEST(a_refresh_shall_refresh_the_values_in_the_cache_upon_return)
 {
+    static const uint32_t one = 1, seven = 7;
     static const struct {
         const char *key;
-        pmix_data_type_t type;
         pmix_rank_t rank;
-    } rows[] = {{PMIX_NUM_SLOTS, PMIX_UINT32, PMIX_RANK_WILDCARD},
-                {PMIX_GLOBAL_RANK, PMIX_PROC_RANK, 1}};
+        const char *level; /* a qualifier; NULL: none */
+        const void *value;
+        pmix_data_type_t type;
+    } rows[] = {
+        {PMIX_NUM_SLOTS, PMIX_RANK_WILDCARD, NULL, NULL, 0},
+        {PMIX_GLOBAL_RANK, 1, NULL, NULL, 0},
+        {PMIX_NODE_SIZE, PMIX_RANK_WILDCARD, NULL, NULL, 0},
+        {PMIX_NODE_SIZE, PMIX_RANK_WILDCARD, PMIX_HOSTNAME, "other", PMIX_STRING},
+        {PMIX_NODE_SIZE, PMIX_RANK_WILDCARD, PMIX_NODEID, &one, PMIX_UINT32},
+        {PMIX_NODE_SIZE, 1, PMIX_NODE_INFO, NULL, PMIX_BOOL},
+        {PMIX_APP_SIZE, PMIX_RANK_WILDCARD, PMIX_APPNUM, &one, PMIX_UINT32},
+        {PMIX_UNIV_SIZE, PMIX_RANK_WILDCARD, NULL, NULL, 0},
+        {PMIX_UNIV_SIZE, PMIX_RANK_WILDCARD, PMIX_SESSION_ID, &seven, PMIX_UINT32}};
+    const uint32_t newer = 8;
 
-    start(&module);
-    register_more(4, 4);
-    for (uint32_t i = 0, newer = 8; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        pmix_info_t quals[] = {of_proc(rows[i].rank), of_job()};
+    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pmix_info_t quals[] = {of_proc(rows[i].rank), of_proc(rows[i].rank), of_job()};
         pmix_proc_t proc = *quals[0].value.data.proc;
         pmix_value_t *value;
 
+        start(&module);
+        register_more();
         host.n_calls = 0;
-        PMIx_Info_load(&host.results[0], rows[i].key, &newer, rows[i].type);
+        PMIx_Info_load(&host.results[0], rows[i].key, &newer,
+                       rows[i].rank == 1 && !rows[i].level ? PMIX_PROC_RANK
+                                                           : PMIX_UINT32);
         host.n_results = 1;
-        PMIx_Info_load(&quals[1], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
-        ok(ask(rows[i].key, NULL, quals, 1));
+        if (rows[i].level)
+            PMIx_Info_load(&quals[1], rows[i].level, rows[i].value, rows[i].type);
+        PMIx_Info_load(&quals[2], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
+        ok(ask(rows[i].key, NULL, quals, 2));
         ck_assert_uint_eq(found[0].value.data.uint32, 4);
+        ok(ask(rows[i].key, NULL, quals, 3));
+        ck_assert_uint_eq(found[0].value.data.uint32, 8);
         ok(ask(rows[i].key, NULL, quals, 2));
         ck_assert_uint_eq(found[0].value.data.uint32, 8);
-        ok(ask(rows[i].key, NULL, quals, 1));
-        ck_assert_uint_eq(found[0].value.data.uint32, 8);
-        ok(PMIx_Get(&proc, rows[i].key, NULL, 0, &value));
+        ok(PMIx_Get(&proc, rows[i].key, &quals[1], 1, &value));
         ck_assert_uint_eq(value->data.uint32, 8);
         PMIX_VALUE_RELEASE(value);
         ck_assert_uint_eq(host.n_calls, 1); /* by the refresh */
-        drop();
+        stop();
     }
+}
+
+/* An answer for one node changes no other one, and no name of a node. */
+PX_TEST(a_refresh_changes_only_what_its_qualifiers_name)
+{
+    const uint32_t newer = 8, one = 1;
+    pmix_info_t quals[] = {of_job(), of_job(), of_job()};
+
+    start(&module);
+    register_more();
+    PMIx_Info_load(&host.results[0], PMIX_NODE_SIZE, &newer, PMIX_UINT32);
+    host.n_results = 1;
+    PMIx_Info_load(&quals[1], PMIX_NODEID, &one, PMIX_UINT32);
+    PMIx_Info_load(&quals[2], PMIX_QUERY_REFRESH_CACHE, NULL, PMIX_BOOL);
+    ok(ask(PMIX_NODE_SIZE, NULL, quals, 3));
+    ok(ask(PMIX_NODE_SIZE, NULL, quals, 1)); /* of this node */
+    ck_assert_uint_eq(found[0].value.data.uint32, 4);
+    PMIx_Info_load(&host.results[0], PMIX_HOSTNAME, "third", PMIX_STRING);
+    ok(ask(PMIX_HOSTNAME, NULL, quals, 3));
+    ok(ask(PMIX_HOSTNAME, NULL, quals, 2));
+    ck_assert_str_eq(found[0].value.data.string, "other");
+    drop();
 }
 
 PX_TEST(required_qualifiers_of_sessions_jobs_applications_and_nodes)

@@ -105,7 +105,11 @@ static void refresh(void)
 #ifdef PMIX_GET_REFRESH_CACHE
     pmix_info_t how = info_bool(PMIX_GET_REFRESH_CACHE);
     pmix_proc_t next = rank_of(next_rank());
+    pmix_value_t *size = NULL;
 
+    GOOD(PMIx_Get(&everyone, PMIX_JOB_SIZE, &how, 1, &size));
+    CHECK(size->data.uint32 == job_size);
+    PMIX_VALUE_RELEASE(size);
     for (uint32_t i = 1; i <= 2; i++) {
         pmix_value_t value = {.type = PMIX_UINT32, .data.uint32 = i}, *v = NULL;
 

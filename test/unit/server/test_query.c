@@ -563,6 +563,50 @@ static uint32_t refreshed(const char *nspace, pmix_rank_t rank, const char *key)
     return value;
 }
 
+/* Returns the uint32 under key in the first array of a refreshed job; UINT32_MAX without
+ * it. */
+static uint32_t refreshed_in(const char *array_key, const char *key)
+{
+    px_writer w = raw_begin(PX_OP_REFRESH_CACHE);
+    uint32_t value = UINT32_MAX;
+    const pmix_info_t *in;
+    struct px_kval kv;
+    px_reader r;
+    size_t n;
+
+    px_pack_str(&w, "job");
+    px_pack_rank(&w, PMIX_RANK_WILDCARD);
+    ok(raw_request(one, w, &r));
+    while (raw_next_kval(&r, &kv)) {
+        if (strcmp(kv.key, array_key) == 0 && value == UINT32_MAX &&
+            px_value_infos(&kv.value, &in, &n))
+            value = px_info_u32(in, n, key, UINT32_MAX);
+        px_kval_fini(&kv);
+    }
+    return value;
+}
+
+PX_TEST(a_refresh_of_a_job_brings_its_nodes_applications_and_sessions)
+{
+    static const struct {
+        const char *array, *key;
+    } rows[] = {{PMIX_NODE_INFO_ARRAY, PMIX_NODE_SIZE},
+                {PMIX_APP_INFO_ARRAY, PMIX_APP_SIZE},
+                {PMIX_SESSION_INFO_ARRAY, PMIX_UNIV_SIZE}};
+    static pmix_nspace_t job = "job";
+
+    start_without(2, 0);
+    for (uint32_t n = 7; n < 9; n++) /* registered, then registered anew */
+        for (size_t i = 0; i < PX_COUNT(rows); i++) {
+            pmix_info_t lone;
+
+            PMIx_Info_load(&lone, rows[i].key, &n, PMIX_UINT32);
+            ok(PMIx_server_register_nspace(job, 2, &lone, 1, raw_on_end, &raw_ended));
+            ok(raw_await_end());
+            ck_assert_uint_eq(refreshed_in(rows[i].array, rows[i].key), n);
+        }
+}
+
 PX_TEST(a_refresh_brings_the_newest_values)
 {
     start_without(2, 0);
