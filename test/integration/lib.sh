@@ -241,6 +241,16 @@ same() { # same WANTED GOT WHAT
     [ "$1" = "$2" ] || fail "$3: '$2', expected '$1'"
 }
 
+# ---- rows of docs/tools.md ---------------------------------------------------------------------
+
+# row NAME COMMAND...: expects the row in docs/tools.md that the command prints
+row() {
+    local got
+    got=$(run 120 "${@:2}") || fail "no row of $1: $got"
+    print_line "$got"
+    grep -qxF -- "$got" "$SOURCE/docs/tools.md" || fail "docs/tools.md does not have the row $got"
+}
+
 # ---- libpmix of each process --------------------------------------------------------------------
 
 # True if the script looks at the records, which take a tenth of a short process's time.

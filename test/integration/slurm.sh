@@ -292,6 +292,19 @@ checked() {
     done
 }
 
+# The rows of docs/tools.md: a process of a step, and a tool. Each program has a step, so that
+# none depends on the one before.
+tools() { # tools SERVER RANKS
+    local name make=(bash "$HERE/tools_row.sh" "$BUILD/contrib/tools")
+    with "$1" "$2"
+    name="\`slurmstepd\` of Slurm $(slurmd -V | cut -d' ' -f2)"
+    [ "$1" = ours ] || name+=", OpenPMIx $(dpkg-query -W -f '${Version}' libpmix2 | cut -d- -f1)"
+    step 1 1
+    export TOOLS_RUN="${STEP[*]}"
+    row "$name" "${make[@]}" "$name, a tool" --pid %PARENT%
+    row "$name" "${make[@]}" "$name, a process of the job"
+}
+
 # ---- pmixrun in an allocation ---------------------------------------------------------------------
 
 # Sets STEP to pmixrun in an allocation of three nodes, with this library on both sides.
@@ -574,6 +587,8 @@ t server_of_three_nodes_has_many_jobs served
 t killed_server_of_nodes_leaves_no_step served_kills
 [ "$(times 0 1 0)" = 0 ] || t thousand_ranks_start_as_quickly_as_by_srun quick
 t no_file_stays_on_the_nodes nothing_stays
+across ours/ours tools_at_Slurm tools
+wide across debian/ours tools_at_Slurm tools # the last case: it ends step daemons, whose files stay
 end_slurm
 trap cleanup EXIT
 suite_end

@@ -339,13 +339,6 @@ compiles() {
 
 # ---- other servers ----------------------------------------------------------------------------------
 
-# row NAME COMMAND...: expects the row in docs/tools.md that the command prints
-row() {
-    local got
-    got=$(run 120 "${@:2}") || fail "no row of $1: $got"
-    print_line "$got"
-    grep -qxF -- "$got" "$SOURCE/docs/tools.md" || fail "docs/tools.md does not have the row $got"
-}
 # rows NAME LAUNCHER...: the rows of a launcher: for a tool, and for a process of its job
 rows() {
     local make=(bash "$HERE/tools_row.sh" "$BUILD/contrib/tools")
