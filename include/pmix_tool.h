@@ -66,6 +66,17 @@ typedef void (*pmix_iof_cbfunc_t)(size_t iofhdlr, pmix_iof_channel_t channel,
 #define TENON_QUERY_OUTPUT "tenon.qry.output"
 
 /**
+ * Query: the state of the server itself, for the user of the server and root.
+ *
+ * The value is an array with an info for each section: "server", "memory", "loop",
+ * "connections" and "parameters". A section is an array of infos. The infos of "server"
+ * and "loop" are numbers (uint64_t) and texts. In other sections each info is an entry,
+ * whose value is an array of such infos. Later releases may add sections and members.
+ * Only servers of this library answer. Other users get PMIX_ERR_NO_PERMISSIONS.
+ */
+#define TENON_QUERY_SERVER "tenon.qry.server"
+
+/**
  * Query qualifier, bool: name the part that answers. The value is a string: "library"
  * of the calling process, "server", or "host". An info with this key comes beside the
  * answers of each part. Only parts of this library give it.

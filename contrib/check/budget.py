@@ -15,7 +15,7 @@ ROOMS = (
     (1500, "the system beside POSIX", "core/os"),
     (3500, "removes what dead processes left", "core/reclaim"),
     (7500, "public types by table, bytes to types and back", "core/types", "core/wire"),
-    (2000, "loop, calls, children, log", "core/rt"),
+    (2100, "loop, calls, children, log", "core/rt"),
     (1000, "begin and end of roles", "core/role"),
     (2000, "parameters and their sources", "core/config"),
     (2000, "loader, trials and choice of components", "core/plugin"),

@@ -56,6 +56,42 @@ pmix_status_t px_params_add(struct px_params *p, const char *name, const char *v
     return PMIX_SUCCESS;
 }
 
+/* Passes a parameter of the core, whose table stays. */
+static pmix_status_t pass_own(const struct px_params *p, const struct px_declared *d,
+                              px_params_walk_fn fn, void *arg)
+{
+    px_param_candidates h = {0};
+    pmix_status_t rc = px_params_candidates(p, d->name, &h);
+
+    if (!rc) {
+        const size_t used = px_param_candidates_judge(p, &d->param, &h);
+        const struct px_setting *s = used < h.n ? h.v[used].setting : NULL;
+
+        rc = s ? fn(arg, d->name, s->value, s->where)
+               : fn(arg, d->name, d->param.def, "default");
+    }
+    px_param_candidates_cleanup(&h);
+    return rc;
+}
+
+pmix_status_t px_params_walk(const struct px_params *p, px_params_walk_fn fn, void *arg)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    const struct px_declared *d;
+    size_t pos = 0;
+
+    while (!rc && (d = px_map_next(&p->declared, &pos, NULL, NULL))) {
+        const char *where, *value;
+        enum px_param_source source;
+
+        if (strcmp(d->owner, "core") == 0)
+            rc = pass_own(p, d, fn, arg);
+        else if ((value = px_params_text(p, d->name, &source, &where)))
+            rc = fn(arg, d->name, value, where);
+    }
+    return rc;
+}
+
 bool px_params_has(const struct px_params *p, const char *prefix)
 {
     for (const struct px_setting *s = p->first; s; s = s->next) {

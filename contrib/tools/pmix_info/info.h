@@ -22,6 +22,7 @@ enum section {
     SECTION_PROBLEMS = 32,
     SECTION_SYNONYMS = 64,
     SECTION_LEFTOVERS = 128, /* of dead servers */
+    SECTION_HOST = 256,      /* state of a running server */
 
     SECTIONS_SUMMARY = SECTION_VERSION | SECTION_PATHS | SECTION_FILES |
                        SECTION_FRAMEWORKS | SECTION_PROBLEMS,
@@ -44,6 +45,7 @@ struct options {
     const char *path;      /* name of --path; or "all" */
     struct wanted *wanted; /* empty: all */
     size_t n_wanted;
+    pid_t host;        /* process of the server to ask */
     const char **dirs; /* more folders to search for leftovers */
     size_t n_dirs;
 };
@@ -113,6 +115,8 @@ struct info {
     size_t n_problems;
     struct leftover *leftovers; /* by path */
     size_t n_leftovers;
+    pmix_info_t *host; /* sections: TENON_QUERY_SERVER */
+    size_t n_host;
 };
 
 /* Gathers all facts. deep: with components and parameters. */
@@ -138,6 +142,13 @@ bool parameter_wanted(const struct parameter *p, const struct options *o);
 /* leftover.c */
 void leftovers_find(struct info *info, const struct options *o);
 char *leftover_text(const struct leftover *l); /* malloc'd */
+
+/* ---- a running server (host.c) --------------------------------------------------- */
+
+/* Asks the server with this process number for its state. */
+void host_ask(struct info *info, pid_t pid);
+/* Returns a number or a text of the answer, malloc'd. */
+char *host_text(const pmix_value_t *v);
 
 /* ---- output: show.c passes each item to the emitter of a format (pretty.c, ...) -- */
 
@@ -172,6 +183,8 @@ struct emitter {
     void (*problem)(const struct page *p, const struct px_problem *problem);
     void (*leftover)(const struct leftover *l);
     void (*synonym)(const struct px_param_foreign *f);
+    /* Emits a value of a server. entry NULL: a value of the section itself. */
+    void (*host)(const char *section, const char *entry, const pmix_info_t *member);
 };
 
 extern const struct emitter emit_pretty, emit_parsable, emit_json;

@@ -176,6 +176,28 @@ static void on_synonym(const struct px_param_foreign *f)
            OBJECT({"name", f->name}, {"means", f->ours}, {"why_not", f->why}));
 }
 
+/* Returns the member object, which is made if absent. */
+static json_t *object_in(json_t *object, const char *key)
+{
+    json_t *member = json_object_get(object, key);
+
+    if (!member)
+        set(object, key, member = need(json_object()));
+    return member;
+}
+
+static void on_host(const char *section, const char *entry, const pmix_info_t *member)
+{
+    json_t *o = object_in(out.things, section);
+
+    if (entry)
+        o = object_in(o, entry);
+    if (member->value.type == PMIX_UINT64)
+        set(o, member->key, json_integer((json_int_t)member->value.data.uint64));
+    else
+        set(o, member->key, text(member->value.data.string));
+}
+
 static void on_end(void)
 {
     PX_AUTOFREE char *all = need(json_dumps(out.all, JSON_INDENT(2)));
@@ -196,4 +218,5 @@ const struct emitter emit_json = {
     .problem = on_problem,
     .leftover = on_leftover,
     .synonym = on_synonym,
+    .host = on_host,
 };

@@ -6,6 +6,7 @@
 #include "contrib/tools/toolkit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,9 @@ static const char help[] =
     "  --check            problems of configuration and components only, and\n"
     "                     leftovers of dead servers in the folders for temporary\n"
     "                     files and in each DIR\n"
+    "  --host PID         the state of the running server with this process number:\n"
+    "                     connections, memory by account, its loop, parameters in\n"
+    "                     effect; for its user and root\n"
     "  -V, --version      the version\n"
     "  -h, --help         this list\n"
     "\n"
@@ -41,8 +45,9 @@ static const char help[] =
     "  --json             one JSON object\n"
     "\n"
     "The exit status is 0; 1 if --check finds something; 2 if the command line is\n"
-    "wrong. Components are loaded, those of vendors in a child process first, and never\n"
-    "opened.\n";
+    "wrong. Components are loaded, those of vendors in a child process first, and only\n"
+    "opened with --host. It ends with status 1 without an answer, and with 124 after 60\n"
+    "seconds.\n";
 
 static char *unless_all(const char *text, size_t len)
 {
@@ -108,6 +113,9 @@ static void parse_one(struct options *o, char ***at)
     } else if (is_option(option, "--check", NULL)) {
         o->check = true;
         o->sections |= SECTION_PROBLEMS | SECTION_LEFTOVERS;
+    } else if (is_option(option, "--host", NULL)) {
+        o->host = number(option, argument(at), INT_MAX);
+        o->sections |= SECTION_HOST;
     } else if (is_option(option, "-V", "--version")) {
         o->sections |= SECTION_VERSION;
     } else if (is_option(option, "-h", "--help")) {
@@ -167,7 +175,8 @@ int main(int argc, char **argv)
     static struct options o;
 
     options_parse(&o, argc, argv);
-    info_gather(&info, o.sections & ~(unsigned)(SECTION_VERSION | SECTION_PATHS));
+    info_gather(&info, o.sections &
+                           ~(unsigned)(SECTION_VERSION | SECTION_PATHS | SECTION_HOST));
     for (size_t i = 0; i < o.n_wanted; i++)
         if (!is_there(&info, &o.wanted[i]))
             usage("--param %s %s: component not found",
@@ -175,6 +184,8 @@ int main(int argc, char **argv)
                   o.wanted[i].component ? o.wanted[i].component : "all");
     if (o.check)
         leftovers_find(&info, &o);
+    if (o.host)
+        host_ask(&info, o.host);
     show(&info, &o);
     if (fflush(stdout) || ferror(stdout))
         fail("standard output: %s", strerror(errno));

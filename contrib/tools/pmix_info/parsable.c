@@ -117,6 +117,16 @@ static void on_synonym(const struct px_param_foreign *f)
          f->ours ? "means" : "does not apply");
 }
 
+static void on_host(const char *section, const char *entry, const pmix_info_t *member)
+{
+    PX_AUTOFREE char *text = host_text(&member->value);
+
+    if (entry)
+        line(text, "host:%s:%s:%s", section, entry, member->key);
+    else
+        line(text, "host:%s:%s", section, member->key);
+}
+
 const struct emitter emit_parsable = {
     .pair = on_pair,
     .file = on_file,
@@ -126,4 +136,5 @@ const struct emitter emit_parsable = {
     .problem = on_problem,
     .leftover = on_leftover,
     .synonym = on_synonym,
+    .host = on_host,
 };

@@ -20,6 +20,7 @@ static struct {
     int name_width;                 /* of the column of names */
     const struct parameter *before; /* printed last */
     bool is_empty;                  /* a framework without components so far */
+    char *entry;                    /* of a server, printed last: "SECTION\nENTRY" */
 } paper = {.width = WIDE};
 
 static void on_begin(void)
@@ -252,9 +253,43 @@ static void on_synonym(const struct px_param_foreign *f)
            f->ours ? "means " : "does not apply: ", f->ours ? f->ours : f->why);
 }
 
+/* Prints a member of a section in a line. The members of an entry share a line. */
+static void on_host(const char *section, const char *entry, const pmix_info_t *member)
+{
+    PX_AUTOFREE char *text = host_text(&member->value);
+    PX_AUTOFREE char *place = need_text("%s\n%s", section, entry ? entry : "");
+    const bool is_new = !paper.entry || strcmp(paper.entry, place) != 0;
+    const size_t len = strlen(section);
+
+    if (is_new && paper.entry && strchr(paper.entry, '\n')[1])
+        putchar('\n');
+    if (!paper.entry || strncmp(paper.entry, place, len + 1) != 0) {
+        PX_AUTOFREE char *title = need_text("Server: %s", section);
+
+        head(title);
+    }
+    if (!entry || is_new)
+        fputs("  ", stdout);
+    if (entry && is_new)
+        put(STYLE_NAME, entry, 36);
+    put(entry ? STYLE_PLAIN : STYLE_NAME, member->key, entry ? 0 : 36);
+    putchar(' ');
+    put(STYLE_PLAIN, text, 0);
+    putchar(entry ? ' ' : '\n');
+    free(paper.entry);
+    paper.entry = need(strdup(place));
+}
+
+static void on_end(void)
+{
+    end_framework();
+    if (paper.entry && strchr(paper.entry, '\n')[1])
+        putchar('\n');
+}
+
 const struct emitter emit_pretty = {
     .begin = on_begin,
-    .end = end_framework,
+    .end = on_end,
     .chapter = on_chapter,
     .pair = on_pair,
     .file = on_file,
@@ -264,4 +299,5 @@ const struct emitter emit_pretty = {
     .problem = on_problem,
     .leftover = on_leftover,
     .synonym = on_synonym,
+    .host = on_host,
 };

@@ -91,6 +91,29 @@ static void walk_synonyms(const struct page *p PX_UNUSED, const struct emitter *
         e->synonym(f);
 }
 
+/* Passes the infos of an array; NULL entry: those of a section, whose own arrays are
+ * entries. */
+static void walk_members(const struct emitter *e, const char *section,
+                         const char *entry, const pmix_value_t *of)
+{
+    const bool is_array = of->type == PMIX_DATA_ARRAY && of->data.darray &&
+                          of->data.darray->type == PMIX_INFO;
+    const pmix_info_t *v = is_array ? of->data.darray->array : NULL;
+
+    for (size_t i = 0; v && i < of->data.darray->size; i++) {
+        if (v[i].value.type != PMIX_DATA_ARRAY)
+            e->host(section, entry, &v[i]);
+        else if (!entry)
+            walk_members(e, section, v[i].key, &v[i].value);
+    }
+}
+
+static void walk_host(const struct page *p, const struct emitter *e)
+{
+    for (size_t i = 0; i < p->info->n_host; i++)
+        walk_members(e, p->info->host[i].key, NULL, &p->info->host[i].value);
+}
+
 void show(const struct info *info, const struct options *o)
 {
     static const struct emitter *const emitters[] = {
@@ -109,6 +132,7 @@ void show(const struct info *info, const struct options *o)
          .head = "Names of other implementations"},
         {SECTION_PROBLEMS, "problems", walk_problems, .head = "Problems"},
         {SECTION_LEFTOVERS, "leftovers", walk_leftovers, .head = NULL},
+        {SECTION_HOST, "host", walk_host, .is_object = true},
     };
     const struct emitter *e = emitters[o->format];
     const struct page page = {info, o};

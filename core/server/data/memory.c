@@ -24,10 +24,12 @@
 #include "core/rt/log.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/peer.h"
+#include "core/server/section.h"
 #include "core/server/server.h"
 
 #ifdef __GLIBC__
 #endif
+#include <stdio.h>
 #include <string.h>
 
 /* Room that frames in transit always have. */
@@ -439,6 +441,37 @@ static void destroy(struct px_server *srv)
     px_timer_free(srv->part.memory->trim_timer);
 }
 
+static pmix_status_t report_user(const struct px_user *u, const char *name,
+                                 px_infos *section)
+{
+    const struct px_report_number numbers[] = {{"values_b", u->kept_b},
+                                               {"requests_b", u->held_b},
+                                               {"frames_b", u->flight_b},
+                                               {"unread_b", u->unread_b},
+                                               {0}};
+    px_infos infos = {0};
+    pmix_status_t rc = px_report_numbers(&infos, numbers);
+
+    return px_report_add(section, name, &infos, rc);
+}
+
+/* Reports the memory by account: of each user, and of all. */
+static pmix_status_t report(struct px_server *srv, px_infos *sections)
+{
+    const struct px_memory *m = srv->part.memory;
+    px_infos section = {0};
+    pmix_status_t rc = report_user(&m->all, "all", &section);
+    const struct px_user *u;
+    size_t pos = 0;
+    char name[32];
+
+    while (!rc && (u = px_map_next(&m->users, &pos, NULL, NULL))) {
+        snprintf(name, sizeof(name), "user %u", (unsigned)u->uid);
+        rc = report_user(u, name, &section);
+    }
+    return px_report_add(sections, "memory", &section, rc);
+}
+
 const struct px_server_part px_memory_part = {
     .name = "memory",
     PX_PART_STATE(memory, struct px_memory),
@@ -446,4 +479,5 @@ const struct px_server_part px_memory_part = {
     .destroy = destroy,
     .peer_here = peer_here,
     .nspace_gone = nspace_gone,
+    .report = report,
 };

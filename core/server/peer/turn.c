@@ -7,6 +7,7 @@
 #include "core/link/conn.h"
 #include "core/rt/log.h"
 #include "core/server/peer/peer.h"
+#include "core/server/section.h"
 #include "core/server/server.h"
 
 static void begin_turn(struct px_msg *msg)
@@ -90,9 +91,26 @@ static void destroy(struct px_server *srv)
     px_timer_free(t->timer);
 }
 
+static pmix_status_t report(struct px_server *srv, px_infos *sections)
+{
+    const struct px_turns *t = srv->part.turns;
+    const struct px_report_number numbers[] = {
+        {"turns", px_loop_turn(srv->loop)},
+        {"longest_turn_us", px_loop_longest_ns(srv->loop) / 1000},
+        {"items", t->n_items},
+        {"most_items_of_one_in_a_turn", t->largest},
+        {"turns_ended_early", t->n_rests},
+        {0}};
+    px_infos section = {0};
+    pmix_status_t rc = px_report_numbers(&section, numbers);
+
+    return px_report_add(sections, "loop", &section, rc);
+}
+
 const struct px_server_part px_turns_part = {
     .name = "turns",
     PX_PART_STATE(turns, struct px_turns),
     .create = create,
     .destroy = destroy,
+    .report = report,
 };

@@ -18,9 +18,10 @@ struct px_answers {
                            * packed after the infos */
     struct px_slow *last_slow;
     size_t left_b;
-    size_t left_items;  /* work, see px_work */
-    struct px_req *req; /* charged for the answers */
-    bool sources;       /* the parts that answer are named: TENON_QUERY_SOURCE */
+    size_t left_items;     /* work, see px_work */
+    struct px_req *req;    /* charged for the answers */
+    pmix_status_t failure; /* of a key without an answer */
+    bool sources;          /* the parts that answer are named: TENON_QUERY_SOURCE */
 };
 
 /* A query key and its function; the last row is zero. Several tables may have a key:
@@ -35,6 +36,10 @@ struct px_query_key {
     const char *qualifiers; /* keys, separated by commas; NULL: none */
     bool after_host;        /* an answer of the host's own function counts first */
 };
+
+/* Answers TENON_QUERY_SERVER (core/server/report.c). */
+pmix_status_t px_answer_server(struct px_server *srv, const pmix_query_t *q,
+                               const char *key, struct px_answers *a);
 
 /* Charges bytes of an answer to the request. May return PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t px_answers_charge(struct px_answers *a, size_t cost_b);

@@ -76,8 +76,7 @@ static pmix_status_t answer_value(struct px_server *srv, const pmix_query_t *q,
 struct pass {
     struct px_answers *a;
     bool after_host;
-    pmix_status_t failure; /* of a key without an answer */
-    size_t n_answered;     /* after the host */
+    size_t n_answered; /* after the host */
 };
 
 static pmix_status_t answer_row(const struct pass *pass, const struct px_query_key *k,
@@ -116,7 +115,7 @@ static pmix_status_t answer_key(void *arg, const pmix_query_t *q, const char *ke
     if (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE)
         return rc;
     if (rc != PMIX_ERR_NOT_FOUND)
-        pass->failure = rc;
+        pass->a->failure = rc;
     return PMIX_ERR_NOT_FOUND;
 }
 
@@ -310,7 +309,7 @@ static pmix_status_t judge(struct pass *pass, const struct px_upcall *answer)
     n_answered = pass->n_answered + (is_partial ? answer->infos.n : 0);
     if (pass->a->infos.n > 0 || pass->a->slow || answer->infos.n > 0)
         return n_answered >= n_keys ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
-    return pass->failure ? pass->failure : hosts;
+    return pass->a->failure ? pass->a->failure : hosts;
 }
 
 /* Names the parts that have answered, if the request asks for them. */
@@ -418,6 +417,7 @@ static const struct px_query_key keys[] = {
     {PMIX_QUERY_STABLE_ABI_VERSION, answer_abi, NULL, false},
     {PMIX_QUERY_PROVISIONAL_ABI_VERSION, answer_abi, NULL, false},
     {PMIX_SERVER_URI, answer_uri, PMIX_HOSTNAME "," PMIX_NODEID, false},
+    {TENON_QUERY_SERVER, px_answer_server, NULL, false},
     {0},
 };
 

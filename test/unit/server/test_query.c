@@ -621,6 +621,59 @@ PX_TEST(a_refresh_brings_the_newest_values)
     ck_assert_uint_eq(refreshed("job", PMIX_RANK_UNDEF, "colour"), UINT32_MAX);
 }
 
+/* Returns the infos of a member of an array. */
+static const pmix_info_t *inside(const pmix_info_t *v, size_t *n, const char *key)
+{
+    const pmix_info_t *member = px_info_find(v, *n, key), *in = NULL;
+
+    ck_assert_msg(member && px_value_infos(&member->value, &in, n), "no %s", key);
+    return in;
+}
+
+PX_TEST(the_state_of_the_server_has_every_section)
+{
+    static const struct {
+        const char *section, *entry, *member; /* entry NULL: none */
+    } rows[] = {{"server", NULL, "pid"},
+                {"server", NULL, "uri"},
+                {"loop", NULL, "longest_turn_us"},
+                {"loop", NULL, "most_items_of_one_in_a_turn"},
+                {"memory", "all", "values_b"},
+                {"connections", "job.1", "charged_b"},
+                {"parameters", "server_unread_timeout", "source"}};
+
+    start_without(2, 0);
+    ok(raw_commit(two, "colour", 7));
+    ok(ask(TENON_QUERY_SERVER, NULL, NULL));
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        size_t n = found.n;
+        const pmix_info_t *v = inside(found.v, &n, TENON_QUERY_SERVER);
+        uint64_t number;
+
+        v = inside(v, &n, rows[i].section);
+        if (rows[i].entry)
+            v = inside(v, &n, rows[i].entry);
+        v = px_info_find(v, n, rows[i].member);
+        ck_assert_msg(v, "no %s", rows[i].member);
+        if (strcmp(rows[i].member, "charged_b") != 0 && v->value.type == PMIX_UINT64) {
+            number = v->value.data.uint64;
+            ck_assert_msg(number > 0, "%s is 0", rows[i].member);
+        }
+    }
+}
+
+PX_TEST(the_state_of_the_server_is_not_for_other_users)
+{
+    const px_infos none = {0};
+
+    PX_TEST_NEEDS_ROOT;
+    start_without(1, 0);
+    raw_add_job("theirs", 1, 0, 4711);
+    int theirs = raw_client_as(4711, "theirs", 0);
+    fails(send_query(theirs, TENON_QUERY_SERVER, &none), NO_PERMISSIONS);
+    close(theirs);
+}
+
 PX_TEST(a_client_may_change_to_another_datastore)
 {
     PX_AUTOFREE char *name = NULL;
