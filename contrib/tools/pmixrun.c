@@ -618,9 +618,9 @@ int main(int argc, char **argv)
     if ((options.dvm.task == DVM_NONE && !has_descriptors(&options)) ||
         (options.report_pid && !report_pid(options.report_pid)))
         return EXIT_TROUBLE;
-    /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job
-     * of its own. */
-    (void)setenv("OMPI_MCA_schizo", "^orte", 0);
+    /* Under an unknown launcher, Open MPI 4's schizo/orte makes each process a job of
+     * its own. In an allocation schizo/slurm does so. */
+    (void)setenv("OMPI_MCA_schizo", "^orte,slurm", 0);
     orphans_adopt();
     if (options.timeline)
         timeline_begin(options.timeline);

@@ -326,6 +326,13 @@ of_six() { # of_six SERVER RANKS: three nodes, with these libraries
     lines 6 '^OK coll [0-5]/6$' "$OUT"
 }
 
+# Without a step of Slurm. Open MPI finds the variables of the allocation.
+on_one_node() {
+    mpi_program ours ours
+    sent "${ON_0[@]}" salloc --quiet -N 1 -n 4 "$PMIXRUN" -n 4 -x "LD_LIBRARY_PATH=$LIBDIR" "$MPI" coll 4
+    lines 4 '^OK coll [0-3]/4$' "$OUT"
+}
+
 spread() { # RANK NODE of each process
     local row wanted
     while IFS='|' read -r row wanted; do
@@ -579,6 +586,7 @@ across "$PAIRS" killed_rank_ends_its_step killed 3
 across "$PAIRS" step_is_cancelled cancelled
 across "$PAIRS" pmix_host_check_under_Slurm checked
 across "$PAIRS" pmixrun_over_three_nodes of_six
+t pmixrun_on_one_node_of_Slurm on_one_node
 t pmixrun_places_ranks_on_nodes spread
 t pmixrun_shapes_the_output_of_nodes shaped
 t job_of_nodes_ends_as_on_one_node ends
