@@ -14,9 +14,9 @@ FOREIGN_PACKAGES="python3-pmix openmpi-bin libopenmpi-dev libpmix-dev libpmix2|l
     libpmi2-0-dev munge slurm-wlm-basic-plugins slurmctld slurmd slurm-client strace"
 ORACLE_PACKAGES="abigail-tools musl-tools $FOREIGN_PACKAGES"
 ROOT_PACKAGES="debootstrap" # for contrib/debian13.sh
-# For contrib/packaging/try.sh, in a root of its own.
-PACKAGING_PACKAGES="build-essential debhelper lintian check libmunge-dev libsystemd-dev gcc libmpich-dev libopenmpi-dev
-    mpich openmpi-bin python3-mpi4py python3-pmix libpmix2|libpmix2t64 libpmix-dev xz-utils"
+# For contrib/packaging/try.sh, in a root of its own, beside the packages of the build.
+PACKAGING_PACKAGES="autopkgtest lintian gcc iproute2 libmpich-dev libopenmpi-dev mpich openmpi-bin python3-mpi4py python3-pmix
+    libpmix2|libpmix2t64 libpmix-dev munge slurm-wlm-basic-plugins slurmctld slurmd slurm-client"
 BROWSER_PACKAGES="chromium-headless-shell|chromium" # 64 MB; for one case of the long form
 
 installed= # by this run: a build folder that exists has not found them
@@ -128,5 +128,5 @@ need_interop() {
 
 need_packaging() {
     # shellcheck disable=SC2086
-    need_packages $BUILD_PACKAGES $PACKAGING_PACKAGES
+    need_packages $PACKAGING_PACKAGES
 }
