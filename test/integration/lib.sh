@@ -17,15 +17,19 @@ set -euo pipefail
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(cd "$TENON_BUILD" && pwd)
 HERE=$SOURCE/test/integration
-LIBDIR=$BUILD/core
 PROGRAMS=$BUILD/test/integration
-PMIXRUN=$BUILD/contrib/tools/pmixrun
 CLIENT=$PROGRAMS/client
 MODEX=$BUILD/contrib/examples/modex
 SANITIZE=${TENON_SANITIZE:-}
 read -ra COMPILER <<<"${CC:-cc}"
 MULTIARCH=$("${COMPILER[@]}" -print-multiarch 2>/dev/null || true)
 [ -n "$MULTIARCH" ] || MULTIARCH=$(uname -m)-linux-gnu
+# TENON_INSTALLED=1: tests the library and pmixrun of the installed packages, with programs of the build folder.
+if [ -n "${TENON_INSTALLED:-}" ]; then
+    LIBDIR=/usr/lib/$MULTIARCH/tenon PMIXRUN=/usr/bin/pmixrun
+else
+    LIBDIR=$BUILD/core PMIXRUN=$BUILD/contrib/tools/pmixrun
+fi
 DEBIAN_LIB=$(readlink -f "/usr/lib/$MULTIARCH/libpmix.so.2" 2>/dev/null || true)
 DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
@@ -453,6 +457,9 @@ copy_mpi() {
         mkdir "$TMP/bin/$lib"
         cp "$PROGRAMS/debian/mpi_$lib" "$TMP/bin/$lib/mpi"
     done
+    [ -z "${TENON_INSTALLED:-}" ] ||
+        mpicc.openmpi -O1 -I"$SOURCE/include" -I"$BUILD/include" -o "$TMP/bin/ours/mpi" "$HERE/mpi.c" \
+            -Wl,--disable-new-dtags,-rpath,"$LIBDIR",--no-as-needed "$LIBDIR/libpmix.so.2"
 }
 
 # ---- a daemon of MUNGE ------------------------------------------------------------------------------
