@@ -20,7 +20,7 @@ cell() {
         set -- "${@/\%PARENT%/$PPID}"
         exec "${@/\%JOB%/${PMIX_NAMESPACE:-$0}}"' \
         "$job" "$file" "$program" --timeout 15 "${server[@]}" "$@" >/dev/null 2>&1 || status=$?
-    output=$(cat "$file")
+    output=$(sed s/LOST_CONNECTION/UNREACHABLE/ "$file") # the server ended before the request, or after it
     rm -f "$file"
     if grep -qE -- "$regex" <<<"$output"; then
         printf ' yes |'
