@@ -42,7 +42,7 @@
 #define TRIM_MS 500 /* delay, in which more may be freed, or used again */
 /* Freed memory that goes back in the next turn, as the return of more takes longer than
  * a turn should. */
-#define TRIM_PART_B (24u * 1024u * 1024u)
+#define TRIM_PART_B (12u * 1024u * 1024u)
 /* Pause after a return, in times of its processor time. */
 #define TRIM_PAUSE_TIMES 4u
 

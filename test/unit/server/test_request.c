@@ -634,7 +634,7 @@ static void get_waiting(const char *key, uint32_t n, size_t n_infos)
  * occupied, so that no turn returns much memory. */
 PX_TEST(much_memory_of_a_user_goes_back_to_the_system_in_parts)
 {
-    enum { PART_B = 24 * 1024 * 1024, TURNS_B = 10 * 1024 * 1024 };
+    enum { PART_B = 12 * 1024 * 1024, TURNS_B = 10 * 1024 * 1024 };
     static const struct {
         const char *key;
         uint32_t n_gets;
