@@ -32,6 +32,7 @@ kill_both() {
     kill -9 "$JOB"
     wait "$JOB" 2>/dev/null || true
     kill -9 "$JANITOR"
+    until_true 20 ended "$JANITOR" || fail "the janitor does not end" # the end frees its lock
 }
 
 # checks STATUS [DIR...]

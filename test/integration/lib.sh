@@ -334,7 +334,7 @@ list_shm() {
 # Describes leftovers; prints nothing without any. Gives processes a moment to end. Before: SHM_BEFORE.
 leftovers() {
     local pid pids i names what=''
-    for i in 1 2 3 4 5 6 7 8 9 10; do
+    for ((i = 0; i < 100; i++)); do
         pids=$(leftover_pids)
         [ -n "$pids" ] || break
         nap 0.1
