@@ -138,13 +138,13 @@ pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *pro
     struct px_nspace *ns = NULL;
     /* Hosts register clients before their namespace, too. */
     pmix_status_t rc = px_nspace_get(srv->model, proc->nspace, &ns);
-    const bool is_new = !px_local_find(srv, proc);
+    const struct px_local *before = rc ? NULL : px_local_before(ns, proc->rank);
     struct px_local *local = rc ? NULL : px_local_get(ns, proc->rank);
 
     if (!local)
         return rc ? rc : PMIX_ERR_NOMEM;
     if (!local->timeline && px_timeline_create(srv, &local->timeline)) {
-        if (is_new)
+        if (local != before)
             px_local_free(srv, local);
         return PMIX_ERR_NOMEM;
     }

@@ -13,9 +13,10 @@
 #include <string.h>
 
 /* Work in items; see px_work. */
-#define PEERS_PER_ITEM 8u  /* peers that an event is compared with */
-#define SEND_ITEMS     32u /* of an event that is sent to one peer */
-#define JOIN_ITEMS     2u  /* of an event that leaves with earlier ones */
+#define PEERS_PER_ITEM 8u    /* peers that an event is compared with */
+#define SEND_ITEMS     32u   /* of an event that is sent to one peer */
+#define JOIN_ITEMS     2u    /* of an event that leaves with earlier ones */
+#define SHARED_ITEM_B  4096u /* bytes of a message that all peers share: an item */
 
 void px_news_begin(struct px_server *srv, struct px_news *e)
 {
@@ -94,7 +95,7 @@ void px_news_send(struct px_peer *peer, struct px_news *e)
     e->lost |= !e->message;
     if (!e->message || !peer->conn)
         return;
-    e->n_steps += e->message->bytes.len / PX_ITEM_B;
+    e->n_steps += e->message->bytes.len / SHARED_ITEM_B;
     e->n_steps += px_conn_unsent(peer->conn) > 0 ? JOIN_ITEMS : SEND_ITEMS;
     pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
     if (rc == PMIX_ERR_NOMEM)
