@@ -184,7 +184,6 @@ int main(int argc, char **argv)
     char **command = NULL;
     bool links = true;
 
-    (void)argc;
     if (argv[1] && is_general(argv[1]))
         return tool_main(&tool, argv);
     set_path();
@@ -199,7 +198,7 @@ int main(int argc, char **argv)
     }
     if (word && strcmp(word, "help") == 0)
         return tool_main(&tool, (char *[]){argv[0], (char[]){"--help"}, NULL});
-    if (!command[1] && !word)
+    if (argc < 2)
         usage("arguments for the compiler are needed");
     add_flags(&command, "--cflags", NULL);
     if (links)
