@@ -453,9 +453,11 @@ served() { # jobs as by pmixrun in the allocation
     for i in 0 1 2 3 4 5 6 7; do
         await "${pids[i]}" 60
         same $((i % 3)) "$RC" "exit status of job $i: $(cat "$TMPDIR/err.$i")"
-        [ $((i % 3)) != 0 ] || same "$i 0 n0,$i 1 other" "$(sort "$TMPDIR/out.$i" | sed 's/n[12]$/other/' | paste -sd ,)" "output of job $i"
-        rm "$TMPDIR/out.$i" "$TMPDIR/err.$i"
+        [ $((i % 3)) = 0 ] || continue
+        same "$i 0,$i 1" "$(sort "$TMPDIR/out.$i" | cut -d' ' -f1,2 | paste -sd ,)" "output of job $i"
+        same 2 "$(grep -o 'n[0-2]$' "$TMPDIR/out.$i" | sort -u | wc -l)" "nodes of job $i"
     done
+    rm "$TMPDIR"/{out,err}.[0-7]
     well "${SUBMIT[@]}" -n 6 -x "LD_LIBRARY_PATH=$LIBDIR" "$MODEX"
     lines 6 '^rank [0-5] of 6 on n[0-2]:( [0-5]=pid [0-9]+ on n[0-2](,|$)){5}$' "$OUT"
     rc_of 7 run 60 "${SUBMIT[@]}" -n 3 sh -c '[ $PMIX_RANK != 1 ] || exit 7; exec sleep 60' 2>"$ERR"
