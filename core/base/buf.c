@@ -27,14 +27,11 @@ pmix_status_t px_buf_reserve(px_buf *buf, size_t more)
 
 pmix_status_t px_buf_add(px_buf *buf, const void *bytes, size_t n)
 {
-    if (n == 0) /* memcpy does not accept NULL bytes, even for n == 0 */
-        return PMIX_SUCCESS;
-    pmix_status_t rc = px_buf_reserve(buf, n);
-    if (rc)
-        return rc;
-    memcpy(buf->data + buf->len, bytes, n);
-    buf->len += n;
-    return PMIX_SUCCESS;
+    pmix_status_t rc = n > 0 ? px_buf_reserve(buf, n) : PMIX_SUCCESS;
+
+    if (!rc)
+        px_buf_put(buf, bytes, n);
+    return rc;
 }
 
 px_buf px_buf_take(px_buf *buf)

@@ -587,7 +587,9 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
         *p = (struct out_part){.fd = -1};
         px_list_append(&c->out, &p->link);
     }
-    if (!px_buf_reserve(&p->head, n))
+    /* More frames probably follow the second one. */
+    const size_t more = p->head.len > 0 && n < COPY_B ? COPY_B : n;
+    if (p->head.cap - p->head.len >= n || !px_buf_reserve(&p->head, more))
         return p;
     if (p->head.len == 0)
         part_free(p);
@@ -599,14 +601,13 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
 static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
                            const px_buf *bytes, struct px_payload *body, int fd)
 {
-    uint8_t header[PX_FRAME_HEADER_B];
     const px_buf none = {0}, *tail = body ? &body->bytes : &none;
     bool is_long = tail->len > COPY_B;
     size_t len, copied;
 
     bytes = bytes ? bytes : &none;
     len = bytes->len + tail->len;
-    copied = sizeof(header) + bytes->len + (is_long ? 0 : tail->len);
+    copied = PX_FRAME_HEADER_B + bytes->len + (is_long ? 0 : tail->len);
     if (c->lost || c->doomed || c->failed)
         return PMIX_ERR_LOST_CONNECTION;
     if (len > PX_MAX_FRAME_B)
@@ -622,17 +623,16 @@ static pmix_status_t queue(struct px_conn *c, struct px_frame frame,
     if (!p)
         return PMIX_ERR_NOMEM;
     frame.nbytes = (uint32_t)len;
-    px_frame_encode(header, &frame);
-    (void)px_buf_add(&p->head, header, sizeof(header)); /* part_for has reserved the
-                                                         * memory */
-    (void)px_buf_add(&p->head, bytes->data, bytes->len);
+    px_frame_encode(p->head.data + p->head.len, &frame);
+    p->head.len += PX_FRAME_HEADER_B;
+    px_buf_put(&p->head, bytes->data, bytes->len);
     if (is_long)
         p->body = px_payload_ref(body);
     else
-        (void)px_buf_add(&p->head, tail->data, tail->len);
+        px_buf_put(&p->head, tail->data, tail->len);
     if (fd >= 0)
         p->fd = fd;
-    c->unsent += sizeof(header) + len;
+    c->unsent += PX_FRAME_HEADER_B + len;
     c->held |= c->ops->on_room && c->unsent > PX_UNREAD_B;
     charge(c);
     return PMIX_SUCCESS;
@@ -663,25 +663,26 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
 {
     const struct px_frame frame = {.pindex = pindex, .tag = tag};
     PX_AUTO(px_buf) own = px_buf_take(bytes);
-    struct px_payload *payload = NULL;
-    pmix_status_t rc;
+    struct px_payload *payload = own.len > COPY_B ? px_payload_take(&own) : NULL;
+    pmix_status_t rc = own.len > COPY_B ? PMIX_ERR_NOMEM /* of px_payload_take */
+                                        : queue(c, frame, &own, payload, -1);
 
-    if (own.len <= COPY_B) {
-        rc = queue(c, frame, &own, NULL, -1);
-    } else {
-        payload = px_payload_take(&own);
-        rc = payload ? queue(c, frame, NULL, payload, -1) : PMIX_ERR_NOMEM;
-        px_payload_unref(payload);
-    }
+    px_payload_unref(payload);
     return rc ? rc : queued(c);
 }
 
 pmix_status_t px_conn_share(struct px_conn *c, uint32_t tag, const px_buf *head,
-                            struct px_payload *payload)
+                            struct px_payload *payload, bool waits)
 {
     pmix_status_t rc = queue(c, (struct px_frame){.tag = tag}, head, payload, -1);
 
-    return rc ? rc : queued(c);
+    return rc || (waits && c->unsent <= GATHER_B) ? rc : queued(c);
+}
+
+void px_conn_flush(struct px_conn *c)
+{
+    if (c->unsent > 0)
+        (void)queued(c);
 }
 
 pmix_status_t px_conn_append(struct px_conn *c, uint32_t tag, px_buf *bytes)

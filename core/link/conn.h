@@ -46,9 +46,12 @@ pmix_status_t px_conn_create(struct px_loop *loop, int fd,
 pmix_status_t px_conn_send(struct px_conn *conn, int32_t pindex, uint32_t tag,
                            px_buf *payload);
 /* Works like px_conn_send, but shares the payload and sends it behind a short head (may
- * be NULL). PMIX_ERR_OUT_OF_RESOURCE may also mean a temporary lack of room. */
+ * be NULL). waits: for another frame, for px_conn_flush, or until many bytes wait.
+ * PMIX_ERR_OUT_OF_RESOURCE may also mean a temporary lack of room. */
 pmix_status_t px_conn_share(struct px_conn *conn, uint32_t tag, const px_buf *head,
-                            struct px_payload *payload);
+                            struct px_payload *payload, bool waits);
+/* Sends frames that wait. */
+void px_conn_flush(struct px_conn *conn);
 /* Works like px_conn_send for short bytes, but sends them with the next frame. */
 pmix_status_t px_conn_append(struct px_conn *conn, uint32_t tag, px_buf *bytes);
 /* Queues a frame with a duplicate of fd on a Unix socket. The next frame sends both.

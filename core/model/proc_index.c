@@ -17,6 +17,8 @@
 
 void px_proc_index_fini(struct px_proc_index *s)
 {
+    if (s->n == 0)
+        return;
     px_map_fini(&s->index);
     px_map_fini(&s->whole);
     free(s->wild);

@@ -85,14 +85,14 @@ void px_notify_destroy(struct px_notify *n)
 
 /* ---- receivers ------------------------------------------------------------------- */
 
-/* Fills the set from an info. Returns false if its value has no processes. */
+/* Fills the set from an info. Returns false without an info or its processes. */
 static bool read_set(const struct px_model *m, const pmix_info_t *info,
                      struct px_proc_index *set)
 {
     const pmix_proc_t *procs;
     size_t n;
 
-    if (px_value_borrow_procs(&info->value, &procs, &n))
+    if (!info || px_value_borrow_procs(&info->value, &procs, &n))
         return false;
     *set = px_proc_index_of(m, procs, n);
     return true;
@@ -101,16 +101,17 @@ static bool read_set(const struct px_model *m, const pmix_info_t *info,
 struct px_aim px_aim_of(const struct px_model *m, pmix_status_t code,
                         const pmix_info_t *info, size_t n)
 {
+    if (n == 0)
+        return (struct px_aim){.code = code};
     const pmix_info_t *custom = px_info_find(info, n, PMIX_EVENT_CUSTOM_RANGE);
     const pmix_info_t *about = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROC);
-    struct px_aim aim = {.code = code, .is_custom = custom};
+    struct px_aim aim = {.code = code,
+                         .is_custom = custom,
+                         .non_default = px_info_flag(info, n, PMIX_EVENT_NON_DEFAULT)};
 
-    if (!about)
-        about = px_info_find(info, n, PMIX_EVENT_AFFECTED_PROCS);
-    aim.non_default = px_info_flag(info, n, PMIX_EVENT_NON_DEFAULT);
-    if (custom)
-        (void)read_set(m, custom, &aim.range); /* otherwise the range is empty */
-    aim.is_about = about && read_set(m, about, &aim.affected);
+    about = about ? about : px_info_find(info, n, PMIX_EVENT_AFFECTED_PROCS);
+    (void)read_set(m, custom, &aim.range); /* otherwise the range is empty */
+    aim.is_about = read_set(m, about, &aim.affected);
     return aim;
 }
 

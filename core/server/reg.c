@@ -34,31 +34,33 @@ struct reg {
 /* ---- on the loop ----------------------------------------------------------------- */
 
 /* Removes the namespace of a tool or of a group: the host's registration of that name
- * replaces it. */
-static void free_name(struct px_server *srv, const char *nspace)
+ * replaces it. Returns a namespace that stays, or NULL. */
+static struct px_nspace *free_name(struct px_server *srv, const char *nspace)
 {
     struct px_nspace *ns = px_nspace_find(srv->model, nspace);
     struct px_joined *j = ns && ns->assembly ? px_joined_find(srv, nspace) : NULL;
 
     if (j && j->is_group) {
         px_joint_end(j);
-    } else if (ns && px_nspace_is_tools(ns)) {
-        PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
-            PX_PARTS_NOTIFY(srv, local_gone, l);
-            px_local_free(srv, l);
-        }
-        px_nspace_remove(srv->model, ns);
+        return px_nspace_find(srv->model, nspace); /* of the host */
     }
+    if (!ns || !px_nspace_is_tools(ns))
+        return ns;
+    PX_LIST_EACH (&ns->locals, struct px_local, l, link) {
+        PX_PARTS_NOTIFY(srv, local_gone, l);
+        px_local_free(srv, l);
+    }
+    px_nspace_remove(srv->model, ns);
+    return NULL;
 }
 
 pmix_status_t px_server_add_nspace(struct px_server *srv, const char *nspace,
                                    uint32_t n_local, const pmix_info_t *info, size_t n,
                                    struct px_err *err)
 {
-    free_name(srv, nspace);
-    bool is_new = !px_nspace_find(srv->model, nspace);
-    struct px_nspace *ns = NULL;
-    pmix_status_t rc = px_nspace_get(srv->model, nspace, &ns);
+    struct px_nspace *ns = free_name(srv, nspace);
+    const bool is_new = !ns;
+    pmix_status_t rc = ns ? PMIX_SUCCESS : px_nspace_get(srv->model, nspace, &ns);
 
     if (rc)
         return px_err_set(err, rc, "cannot register namespace %s", nspace);
@@ -134,10 +136,9 @@ static void settle_tools(struct px_server *srv, const pmix_proc_t *proc,
 pmix_status_t px_server_add_client(struct px_server *srv, const pmix_proc_t *proc,
                                    uid_t uid, gid_t gid, void *object)
 {
-    free_name(srv, proc->nspace);
-    struct px_nspace *ns = NULL;
+    struct px_nspace *ns = free_name(srv, proc->nspace);
     /* Hosts register clients before their namespace, too. */
-    pmix_status_t rc = px_nspace_get(srv->model, proc->nspace, &ns);
+    pmix_status_t rc = ns ? PMIX_SUCCESS : px_nspace_get(srv->model, proc->nspace, &ns);
     const struct px_local *before = rc ? NULL : px_local_before(ns, proc->rank);
     struct px_local *local = rc ? NULL : px_local_get(ns, proc->rank);
 

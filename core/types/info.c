@@ -130,7 +130,8 @@ pmix_status_t px_infos_add_array(px_infos *l, const char *key, px_infos *members
 
 void px_infos_cleanup(px_infos *l)
 {
-    px_type_free_array(PMIX_INFO, l->v, l->n);
+    if (l->v)
+        px_type_free_array(PMIX_INFO, l->v, l->n);
     *l = (px_infos){0};
 }
 

@@ -15,7 +15,7 @@
 /* Work in items; see px_work. */
 #define PEERS_PER_ITEM 8u    /* peers that an event is compared with */
 #define SEND_ITEMS     32u   /* of an event that is sent to one peer */
-#define JOIN_ITEMS     2u    /* of an event that leaves with earlier ones */
+#define JOIN_ITEMS     1u    /* of an event that leaves with earlier ones */
 #define SHARED_ITEM_B  4096u /* bytes of a message that all peers share: an item */
 
 void px_news_begin(struct px_server *srv, struct px_news *e)
@@ -50,7 +50,8 @@ bool px_news_may_reach(struct px_news *e, const struct px_peer *peer)
 {
     size_t before = e->aim.range.n_steps;
     bool may = px_news_may_concern(e, peer) &&
-               px_range_includes(&e->aim, e->range, e->source, &peer->proc);
+               (!e->aim.is_custom ||
+                px_range_includes(&e->aim, e->range, e->source, &peer->proc));
 
     e->n_steps += e->aim.range.n_steps - before;
     return may;
@@ -97,7 +98,9 @@ void px_news_send(struct px_peer *peer, struct px_news *e)
         return;
     e->n_steps += e->message->bytes.len / SHARED_ITEM_B;
     e->n_steps += px_conn_unsent(peer->conn) > 0 ? JOIN_ITEMS : SEND_ITEMS;
-    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message);
+    pmix_status_t rc = px_conn_share(peer->conn, PX_TAG_NOTIFY, NULL, e->message,
+                                     true);
+    px_send_late(peer);
     if (rc == PMIX_ERR_NOMEM)
         px_log(PX_LOG_ERROR, "server", "cannot send event %s to %s.%u: out of memory",
                PMIx_Error_string(e->code), peer->proc.nspace, peer->proc.rank);

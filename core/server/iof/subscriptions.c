@@ -225,7 +225,8 @@ static pmix_status_t send_piece(const struct px_subscription *p, struct px_args 
     if (!rc && peer == peer->server->self)
         rc = send_to_self(p->reader, &w);
     else if (!rc)
-        rc = peer->conn ? px_conn_share(peer->conn, PX_TAG_IOF, &w.buf, bytes)
+        rc = peer->conn ? px_conn_share(peer->conn, PX_TAG_IOF, &w.buf, bytes,
+                                         false)
                         : PMIX_ERR_LOST_CONNECTION;
     px_writer_cleanup(&w);
     /* After a missing piece the peer must not take the next piece for all output. */

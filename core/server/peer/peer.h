@@ -89,6 +89,7 @@ struct px_peer {
     uint64_t turn;          /* the last turn in which it had work */
     size_t n_items;         /* work in this turn: peer/turn.h */
     bool rests;             /* until the next turn */
+    struct px_list late;    /* while its output waits: peer/turn.h */
     uint64_t n_beats;       /* heartbeats in messages: monitor/monitor.c */
     struct px_beats *beats; /* while heartbeats are monitored: monitor/beats.c */
     unsigned n_monitors;
@@ -104,6 +105,7 @@ static inline void px_peer_unref(struct px_peer *p)
     if (p && --p->refs == 0) {
         px_map_fini(&p->stores);
         px_map_fini(&p->sent);
+        px_list_remove(&p->late);
         free(p);
     }
 }

@@ -10,12 +10,48 @@
 #include "core/server/section.h"
 #include "core/server/server.h"
 
+/* ---- output that waits ----------------------------------------------------------- */
+
+static void send_late(struct px_msg *msg)
+{
+    struct px_turns *t = PX_CONTAINER_OF(msg, struct px_turns, sending);
+
+    t->is_sending = false;
+    if (t->any_rests && t->n_waits++ < PX_MOST_WAITS) /* begin_turn continues */
+        return;
+    t->n_waits = 0;
+    PX_LIST_EACH (&t->late, struct px_peer, p, late) {
+        px_list_remove(&p->late);
+        if (p->conn)
+            px_conn_flush(p->conn);
+    }
+}
+
+static void post_late(struct px_turns *t)
+{
+    if (!t->is_sending)
+        px_post(t->server->loop, &t->sending);
+    t->is_sending = true;
+}
+
+void px_send_late(struct px_peer *peer)
+{
+    struct px_turns *t = peer->server->part.turns;
+
+    if (px_list_linked(&peer->late))
+        return;
+    px_list_append(&t->late, &peer->late);
+    post_late(t);
+}
+
+/* ---- rests ----------------------------------------------------------------------- */
+
 static void begin_turn(struct px_msg *msg)
 {
     struct px_turns *t = PX_CONTAINER_OF(msg, struct px_turns, begin);
     struct px_server *srv = t->server;
 
-    t->is_posted = false;
+    t->is_posted = t->any_rests = false;
     PX_LIST_EACH (&srv->peers, struct px_peer, p, link) {
         if (!p->rests)
             continue;
@@ -26,6 +62,8 @@ static void begin_turn(struct px_msg *msg)
             px_conn_pause(p->conn, false);
         px_peer_unref(p);
     }
+    if (!px_list_empty(&t->late))
+        post_late(t);
 }
 
 static void on_timer(void *arg)
@@ -43,7 +81,7 @@ void px_rest(struct px_peer *peer)
 
     if (!t || !peer->conn || peer->rests)
         return;
-    peer->rests = true;
+    peer->rests = t->any_rests = true;
     t->n_rests++;
     px_conn_pause(peer->conn, true);
     px_timer_set(t->timer, 0);
@@ -76,6 +114,8 @@ static pmix_status_t create(struct px_server *srv,
 
     t->server = srv;
     t->begin.run = begin_turn;
+    t->sending.run = send_late;
+    px_list_init(&t->late);
     t->timer = px_timer_create(srv->loop, on_timer, t);
     return t->timer ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }

@@ -4,6 +4,7 @@
 #ifndef PX_SERVER_PEER_TURN_H
 #define PX_SERVER_PEER_TURN_H
 
+#include "core/base/list.h"
 #include "core/rt/loop.h"
 
 #include <stddef.h>
@@ -22,6 +23,11 @@ struct px_turns {
     struct px_timer *timer; /* begins the next turn of resting peers */
     struct px_msg begin;    /* continues after the replies to other peers */
     bool is_posted;
+    bool any_rests;        /* a peer */
+    struct px_list late;   /* peers with output that waits */
+    struct px_msg sending; /* sends that output */
+    bool is_sending;
+    unsigned n_waits; /* turns that the output has waited */
     size_t largest; /* items of one peer in one turn */
     size_t n_items; /* of all peers */
     size_t n_rests; /* turns that ended early */
@@ -32,6 +38,11 @@ struct px_turns {
  * before the next turn. Returns true if the peer rests. Long work should then stop, and
  * continue in the hook peer_turn. The server's own peer never rests. */
 bool px_work(struct px_peer *peer, size_t n_items);
+/* Sends frames that wait in a connection, at the end of this turn. While any peer
+ * rests, the frames wait up to PX_MOST_WAITS turns, as that peer probably causes more
+ * frames. So a burst of events wakes each receiver only once. */
+void px_send_late(struct px_peer *peer);
+#define PX_MOST_WAITS 4u
 /* Has a peer rest until the next turn: work for the peer is unfinished. */
 void px_rest(struct px_peer *peer);
 

@@ -626,10 +626,50 @@ static void do_share_behind(struct px_call *call, void *args)
     unsigned *n = args;
 
     for (; *n > 0; --*n)
-        ok(px_conn_share(conn, 7, *n % 2 ? &head : NULL, shared));
+        ok(px_conn_share(conn, 7, *n % 2 ? &head : NULL, shared, false));
     ck_assert_uint_eq(shared->refs, shared->bytes.len > 1024 ? 5 : 1);
     px_conn_await_room(conn);
     px_call_done(call, PMIX_SUCCESS);
+}
+
+static void do_share_waiting(struct px_call *call, void *n)
+{
+    for (unsigned i = *(unsigned *)n; i > 0; i--)
+        ok(px_conn_share(conn, 7, NULL, shared, true));
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+static void do_flush(struct px_call *call, void *args PX_UNUSED)
+{
+    px_conn_flush(conn);
+    px_call_done(call, PMIX_SUCCESS);
+}
+
+/* Frames that wait leave with another frame, at a flush, or when they are many. */
+PX_TEST(frames_wait_for_other_frames)
+{
+    px_buf bytes = {.data = calloc(1, 1000), .len = 1000, .cap = 1000};
+    unsigned few = 3, many = 100;
+    size_t unsent = 0;
+
+    shared = px_payload_take(&bytes);
+    ok(px_call(loop, do_share_waiting, &few));
+    for (int i = 0; i < 2; i++) { /* also after a turn */
+        ok(px_call(loop, do_measure, &unsent));
+        ck_assert_uint_eq(unsent, few * (PX_FRAME_HEADER_B + 1000));
+    }
+    n_messages = 0;
+    ok(px_call(loop, do_flush, NULL));
+    ok(px_call(loop, do_flush, NULL));
+    ok(px_call(loop, do_share_waiting, &few));
+    ok(px_call(loop, do_send, &(struct sending){.tag = 9, .n = 10}));
+    ok(px_call(loop, do_measure, &unsent));
+    ck_assert_uint_eq(unsent, 0);
+    ck_assert_uint_eq(n_messages, 2);
+    ok(px_call(loop, do_share_waiting, &many));
+    ok(px_call(loop, do_measure, &unsent));
+    ck_assert_uint_lt(unsent, many * 1000 / 2);
+    px_payload_unref(shared);
 }
 
 /* Short payloads are copied, long ones are not; with and without a head. */

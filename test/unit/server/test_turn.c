@@ -16,9 +16,23 @@
 #include "scene.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 
 #define CODE (-777)
+
+/* Counts messages that begin with an event; replaces the C library's sendmsg. */
+static atomic_uint n_wakes;
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    struct px_frame f;
+
+    n_wakes += !px_frame_decode(msg->msg_iov->iov_base, &f) && f.tag == PX_TAG_NOTIFY;
+    return syscall(SYS_sendmsg, fd, msg, flags);
+}
 
 static void start(void)
 {
@@ -244,6 +258,17 @@ PX_TEST(requests_about_events_have_bounded_work)
 
 enum { N_FLOOD = 4 * PX_TURN_ITEMS / 8 };
 
+/* Adds a request to a burst, which a single write sends. */
+static void add_frame(px_buf *burst, uint32_t tag, px_writer w)
+{
+    uint8_t header[PX_FRAME_HEADER_B];
+
+    px_frame_encode(header, &(struct px_frame){.tag = tag, .nbytes = (uint32_t)w.buf.len});
+    ok(px_buf_add(burst, header, sizeof(header)));
+    ok(px_buf_add(burst, w.buf.data, w.buf.len));
+    px_writer_cleanup(&w);
+}
+
 /* Queues many events of one and then an event of two, before the server reads any. */
 static void flood(void *unused PX_UNUSED)
 {
@@ -251,15 +276,10 @@ static void flood(void *unused PX_UNUSED)
     px_writer last = raw_begin(PX_OP_NOTIFY);
 
     for (int i = 0; i < N_FLOOD; i++) {
-        uint8_t header[PX_FRAME_HEADER_B];
         px_writer w = raw_begin(PX_OP_DEREGEVENTS);
 
         px_pack_status(&w, CODE);
-        px_frame_encode(header,
-                        &(struct px_frame){.tag = 1000, .nbytes = (uint32_t)w.buf.len});
-        ok(px_buf_add(&burst, header, sizeof(header)));
-        ok(px_buf_add(&burst, w.buf.data, w.buf.len));
-        px_writer_cleanup(&w);
+        add_frame(&burst, 1000, w);
     }
     ok(px_fd_write_all(one, burst.data, burst.len, 0));
     px_pack_args(&last, &(px_args){.code = CODE, .directive = PMIX_RANGE_LOCAL},
@@ -325,14 +345,14 @@ static px_writer event_about(size_t n)
     return w;
 }
 
-/* Registers for events about many processes, and last about one that the event names. */
-static void want_late(int fd)
+/* Registers n times for events about many processes, and last about one that the event names. */
+static void want_late(int fd, int n)
 {
     const pmix_status_t code = CODE;
     PX_AUTO(px_infos) infos = {0};
     pmix_proc_t p = raw_proc("Far", 7);
 
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < n; i++)
         ok(want_many(fd, CODE, 1, PX_MAX_AFFECTED));
     ok(px_infos_add(&infos, PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC));
     ok(raw_request(fd, raw_want(&code, 1, &infos), NULL));
@@ -349,7 +369,7 @@ PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
 
     start();
     for (int i = 0; i < N; i++)
-        want_late(fds[i] = raw_client(2));
+        want_late(fds[i] = raw_client(2), 3);
     turns();
     raw_send(two, 1001, event_about(4096));
     if (leaves)
@@ -374,6 +394,35 @@ PX_TEST_LOOP(an_event_takes_several_turns_and_stays_in_order, 2)
             ck_assert_int_eq(raw_next_event(fds[i], NULL), CODE);
         ck_assert(raw_quiet(fds[i]));
     }
+}
+
+/* Queues events before the server reads any. */
+static void send_burst(void *n)
+{
+    PX_AUTO(px_buf) burst = {0};
+
+    for (unsigned i = 0; i < *(unsigned *)n; i++)
+        add_frame(&burst, 1000 + i, event_about(8));
+    n_wakes = 0;
+    ok(px_fd_write_all(two, burst.data, burst.len, 0));
+}
+
+PX_TEST(a_burst_of_events_wakes_a_receiver_once)
+{
+    unsigned n = 18;
+    struct px_turns t;
+
+    start();
+    want_late(three, 1);
+    turns();
+    raw_on_loop(send_burst, &n);
+    for (unsigned i = 0; i < n; i++)
+        ck_assert_int_eq(raw_next_event(three, NULL), CODE);
+    for (unsigned i = 0; i < n; i++)
+        ok(raw_status(two, 1000 + i));
+    t = turns();
+    ck_assert_uint_ge(t.n_rests, 2);
+    ck_assert_uint_le(n_wakes, 1 + t.n_rests / (PX_MOST_WAITS + 1));
 }
 
 static size_t n_deliveries(void)
@@ -408,7 +457,7 @@ PX_TEST(an_event_of_the_server_itself_takes_several_turns_and_stays_in_order)
 
     start();
     for (int i = 0; i < N; i++)
-        want_late(fds[i] = raw_client(2));
+        want_late(fds[i] = raw_client(2), 3);
     add_procs(&infos, PMIX_EVENT_AFFECTED_PROCS, 4096);
     for (size_t i = 0; i < 4096; i++)
         ((pmix_proc_t *)infos.v->value.data.darray->array)[i].nspace[0] = 'F';
