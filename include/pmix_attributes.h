@@ -217,7 +217,7 @@
 /* Publish and look up */
 #define PMIX_RANGE              "pmix.range"   /* pmix_data_range_t: processes that may see the data */
 #define PMIX_PERSISTENCE        "pmix.persist" /* pmix_persistence_t: lifetime of the data */
-#define PMIX_ACCESS_PERMISSIONS "pmix.aperms"  /* pmix_info_t[]: users that may read the data: the two below */
+#define PMIX_ACCESS_PERMISSIONS "pmix.aperms"  /* pmix_info_t[]: PMIX_ACCESS_USERIDS and PMIX_ACCESS_GRPIDS */
 #define PMIX_ACCESS_USERIDS     "pmix.auids"   /* uint32_t[]: users that may read */
 #define PMIX_ACCESS_GRPIDS      "pmix.agids"   /* uint32_t[]: groups that may read */
 
@@ -446,7 +446,7 @@
 #define PMIX_LOG_ONCE               "pmix.log.once"     /* bool: to one place, the first that can be had */
 #define PMIX_LOG_MSG                "pmix.log.msg"      /* pmix_byte_object_t: message to send */
 #define PMIX_LOG_KEY                "pmix.log.key"      /* char*: topic of a message that may be joined */
-#define PMIX_LOG_VAL                "pmix.log.val"      /* char*: its text */
+#define PMIX_LOG_VAL                "pmix.log.val"      /* char*: text for the topic PMIX_LOG_KEY */
 #define PMIX_LOG_AGG                "pmix.log.agg"      /* bool: join equal messages */
 #define PMIX_LOG_EMAIL              "pmix.log.email"    /* pmix_info_t[]: by mail, with the following */
 #define PMIX_LOG_EMAIL_ADDR         "pmix.log.emaddr"   /* char*: addresses, separated by commas */
