@@ -189,6 +189,14 @@ struct px_blocking_op {
  * request. */
 bool px_client_sleep(struct px_api *op, const struct px_args *args, px_reply_fn reply);
 
+/* True while a fence that does not block its caller includes the process. */
+bool px_client_is_fencing(const struct px_client *client, const pmix_proc_t *proc);
+
+/* ---- get.c: on the loop ---------------------------------------------------------- */
+
+/* Repeats the gets that waited for a fence. */
+void px_client_get_again(struct px_client *client);
+
 /* ---- invite.c: on the loop ------------------------------------------------------- */
 
 /* Ends all pending invites and joins. */

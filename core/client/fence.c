@@ -46,6 +46,7 @@ static pmix_status_t settle_fence(const struct px_api *op)
 static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 {
     struct px_api *op = arg;
+    struct px_client *client = op->client;
 
     status = px_api_answer(status, reply);
     /* The rest of a fence reply is for other datastores. Do not read it. */
@@ -54,6 +55,25 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
     if (!status && op->request == &px_request_fence)
         status = settle_fence(op);
     px_api_done(op, status);
+    px_client_get_again(client);
+}
+
+bool px_client_is_fencing(const struct px_client *client, const pmix_proc_t *proc)
+{
+    size_t pos = 0;
+    const struct px_api *op;
+
+    while ((op = px_channel_next(&client->channel, on_reply, &pos))) {
+        const struct px_args *args = &op->args;
+        bool named = args->n_procs == 0 &&
+                     strcmp(proc->nspace, client->model->self.nspace) == 0;
+
+        for (size_t i = 0; !named && i < args->n_procs; i++)
+            named = px_proc_match(&args->procs[i], proc);
+        if (named && op->request == &px_request_fence && !op->call)
+            return true;
+    }
+    return false;
 }
 
 /* Completes a fence without a server, which can only name this process. */

@@ -18,12 +18,13 @@ struct get_op {
     bool of_self;
     pmix_value_t *value; /* the result, or the caller's storage before */
     pmix_value_cbfunc_t cb;
-    struct px_list link;         /* in pending_gets.waiting */
+    struct px_list link;         /* in pending_gets.waiting or late_gets */
     struct get_request *request; /* this get's own pending request, or NULL */
-    struct px_timer *timer;      /* PMIX_TIMEOUT */
+    struct px_timer *timer;      /* PMIX_TIMEOUT, or the wait for a fence */
     bool now;                    /* the server must answer immediately */
     bool answered;               /* by the server, to this get */
     bool renewed;                /* the server has sent the job again */
+    bool is_late;                /* has waited for a fence */
     bool lends;                  /* PMIX_GET_POINTER_VALUES */
 };
 
@@ -318,8 +319,55 @@ struct get_request {
     struct get_op *op; /* NULL if the get has ended */
 };
 
+static void on_get(struct px_api *api);
 static void ask_for_messages(struct get_op *op, const struct px_nspace *ns);
 static void renew_job(struct get_op *op, const struct px_nspace *ns);
+
+static void ask_end(struct get_op *op, pmix_status_t status)
+{
+    px_timer_free(px_take(&op->timer));
+    px_api_done(&op->api, status);
+}
+
+/* Longest wait of an immediate get for a fence. */
+#define FENCE_MS 1000
+
+static void on_late(void *arg)
+{
+    struct get_op *op = arg;
+
+    px_list_remove(&op->link);
+    ask_end(op, PMIX_ERR_NOT_FOUND);
+}
+
+/* Has an immediate get without a value wait for a fence of its caller, which may bring
+ * the value (adr/0028). Returns false without such a fence. */
+static bool wait_for_fence(struct get_op *op)
+{
+    struct px_client *client = op->api.client;
+    const char *key = op->api.args.text;
+
+    if (op->is_late || !key || px_key_is_reserved(key) ||
+        !has_flag(op, PMIX_IMMEDIATE) || !px_client_is_fencing(client, &op->proc) ||
+        !(op->timer = px_timer_create(client->loop, on_late, op)))
+        return false;
+    op->is_late = true;
+    px_timer_set(op->timer, FENCE_MS);
+    px_list_append(&client->late_gets, &op->link);
+    return true;
+}
+
+void px_client_get_again(struct px_client *client)
+{
+    while (!px_list_empty(&client->late_gets)) {
+        struct get_op *op = PX_CONTAINER_OF(client->late_gets.next, struct get_op,
+                                            link);
+
+        px_list_remove(&op->link);
+        px_timer_free(px_take(&op->timer));
+        on_get(&op->api);
+    }
+}
 
 /* Completes a get after its own answer has been stored. */
 static void answered(struct get_op *op, pmix_status_t status)
@@ -335,14 +383,8 @@ static void answered(struct get_op *op, pmix_status_t status)
         ns = px_nspace_find(op->api.client->model, op->proc.nspace);
     if (ns && ns->store.shared.ns && !ns->hosted)
         ask_for_messages(op, ns);
-    else
+    else if (status != PMIX_ERR_NOT_FOUND || !wait_for_fence(op))
         px_api_done(&op->api, status);
-}
-
-static void ask_end(struct get_op *op, pmix_status_t status)
-{
-    px_timer_free(px_take(&op->timer));
-    px_api_done(&op->api, status);
 }
 
 static struct get_op *first_of(struct pending_gets *a)

@@ -18,6 +18,63 @@ static void free_results(void)
     n_results = 0;
 }
 
+/* ---- get ------------------------------------------------------------------------- */
+
+static bool fence_ends; /* at the first get, else at a commit */
+
+/* Refuses the first get with NOT_FOUND, and later gets with another status. */
+static bool hold_fence(int fd, struct fake_req *req)
+{
+    static struct fake_req fence;
+    const bool is_first = fake.n_ops[PX_OP_GET] == 1;
+
+    if (req->op == PX_OP_FENCE)
+        fence = (struct fake_req){.op = PX_OP_FENCE, .tag = req->tag};
+    else if (req->op == PX_OP_GET)
+        fake_status(fd, req->tag,
+                    is_first ? PMIX_ERR_NOT_FOUND : PMIX_ERR_NO_PERMISSIONS);
+    if (req->op == PX_OP_COMMIT || (req->op == PX_OP_GET && is_first && fence_ends))
+        fake_answer(fd, &fence);
+    return req->op == PX_OP_FENCE || req->op == PX_OP_GET;
+}
+
+PX_TEST(an_immediate_get_waits_for_a_fence_of_its_process)
+{
+    static const struct {
+        const char *key, *qualifier;
+        pmix_rank_t fenced; /* INVALID: the fence names no process */
+        bool fence_ends;
+        pmix_status_t status; /* NO_PERMISSIONS: asked again */
+    } rows[] = {
+        {"a", PMIX_IMMEDIATE, PMIX_RANK_INVALID, true, PMIX_ERR_NO_PERMISSIONS},
+        {"a", PMIX_IMMEDIATE, PMIX_RANK_WILDCARD, true, PMIX_ERR_NO_PERMISSIONS},
+        {"a", PMIX_IMMEDIATE, 1, true, PMIX_ERR_NO_PERMISSIONS},
+        {"a", PMIX_IMMEDIATE, 0, true, PMIX_ERR_NOT_FOUND},
+        {"a", PMIX_IMMEDIATE, 1, false, PMIX_ERR_NOT_FOUND},
+        {"a", PMIX_TIMEOUT, 1, true, PMIX_ERR_NOT_FOUND},
+        {"pmix.a", PMIX_IMMEDIATE, 1, true, PMIX_ERR_NOT_FOUND}};
+    const pmix_proc_t peer = rank(1);
+    pmix_value_t *v;
+
+    client_of_hook(hold_fence);
+    for (size_t i = 0; i < PX_COUNT(rows); i++) {
+        const pmix_proc_t fenced = rank(rows[i].fenced);
+        const pmix_info_t info = flag(rows[i].qualifier);
+
+        fence_ends = rows[i].fence_ends;
+        fake.n_ops[PX_OP_GET] = 0;
+        ok(PMIx_Fence_nb(&fenced, fenced.rank != PMIX_RANK_INVALID, NULL, 0, on_op,
+                         &done));
+        ck_assert_int_eq(PMIx_Get(&peer, rows[i].key, &info, 1, &v), rows[i].status);
+        if (!fence_ends)
+            ok(PMIx_Commit());
+        ok(await_op());
+    }
+    fake.n_ops[PX_OP_GET] = 0;
+    const pmix_info_t now = flag(PMIX_IMMEDIATE);
+    fails(PMIx_Get(&peer, "a", &now, 1, &v), NOT_FOUND); /* no fence */
+}
+
 /* ---- publish and lookup ---------------------------------------------------------- */
 
 static const char *const *found_keys;
