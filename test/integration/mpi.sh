@@ -281,6 +281,7 @@ for n in $SIZES; do
     done
     across ours/ours "programs_of_${n}_ranks_under_pmixrun_over_tcp" programs pmixrun "$n" "hello ring coll windows accept" --mca ptl tcp
 done
+across ours/ours ring_during_a_fence_under_pmixrun programs pmixrun 4 ring -x OMPI_MCA_pmix_base_async_modex=1
 for launcher in pmixrun mpirun; do
     pairs=UNDER_${launcher^^}
     across "${!pairs}" "process_sets_of_sessions_under_$launcher" in_sessions $launcher sessions
