@@ -51,13 +51,13 @@ completes() {
 
 texts() {
     local name
-    for name in "${TOOLS[@]}" pmixcc; do
+    for name in "${TOOLS[@]}" pmixcc pmix_info; do
         well "$(tool "$name")" --help
         lines 1 "^usage: $name \[OPTIONS\]" "$OUT"
         lines 0 '.{81}' "$OUT"
         well "$(tool "$name")" --version
         lines 1 "^$name, .*Tenon" "$OUT"
-        well "$(tool "$name")" --man
+        [ "$name" = pmix_info ] && cp "$SOURCE/docs/man/$name.1" "$OUT" || well "$(tool "$name")" --man
         lines 1 "^\.TH ${name^^} 1 " "$OUT"
         ! has man || [ -z "$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -E UTF-8 -l "$OUT" 2>&1 >/dev/null)" ] ||
             fail "man(1) warns of the page of $name"
@@ -68,6 +68,7 @@ texts() {
     done
     same "bash zsh" "$(completes pps --completion '')" "words of an option"
     same "" "$(completes pps --pid '')" "an argument without words"
+    same "libdir" "$(completes pmix_info --path libd)" "words of an option of pmix_info"
 }
 
 # Each option of OpenPMIx's program of this name, and each mistake.

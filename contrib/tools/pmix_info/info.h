@@ -9,6 +9,8 @@
 #include "core/plugin/choice.h"
 #include "core/plugin/loader.h"
 
+#include "contrib/tools/query/tool.h"
+
 /* ---- the command line (main.c) -------------------------------------------------- */
 
 enum { MAX_LEVEL = 9 };
@@ -29,8 +31,6 @@ enum section {
     SECTIONS_ALL = SECTIONS_SUMMARY | SECTION_PARAMS | SECTION_SYNONYMS,
 };
 
-enum format { FORMAT_PRETTY, FORMAT_PARSABLE, FORMAT_JSON };
-
 struct wanted { /* of --param; NULL: all */
     char *framework;
     char *component;
@@ -38,16 +38,14 @@ struct wanted { /* of --param; NULL: all */
 
 struct options {
     unsigned sections;
-    enum format format;
     bool check;
     bool source;
     int level;             /* highest level to show */
     const char *path;      /* name of --path; or "all" */
     struct wanted *wanted; /* empty: all */
     size_t n_wanted;
-    pid_t host;        /* process of the server to ask */
-    const char **dirs; /* more folders to search for leftovers */
-    size_t n_dirs;
+    pid_t host;  /* process of the server to ask */
+    char **dirs; /* more folders to search for leftovers, NULL-terminated */
 };
 
 /* True if --param selects the component. */

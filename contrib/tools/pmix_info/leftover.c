@@ -179,8 +179,8 @@ void leftovers_find(struct info *info, const struct options *o)
     }
     if (!common || !look_at_place(info, common, false, &seen))
         (void)look_at_place(info, "/tmp", false, &seen);
-    for (size_t i = 0; i < o->n_dirs; i++)
-        (void)look_at_place(info, o->dirs[i], true, &seen);
+    for (char **dir = o->dirs; *dir; dir++)
+        (void)look_at_place(info, *dir, true, &seen);
     if (info->n_leftovers)
         qsort(info->leftovers, info->n_leftovers, sizeof(*info->leftovers), by_path);
 }

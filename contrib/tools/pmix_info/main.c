@@ -3,141 +3,73 @@
  * problems. */
 #include "contrib/tools/pmix_info/info.h"
 
-#include "contrib/tools/toolkit.h"
-
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *tool_name = "pmix_info";
 
 /* ---- the command line ------------------------------------------------------------ */
 
-static const char help[] =
-    "usage: pmix_info [OPTIONS] [--check [DIR]...]\n"
-    "Show how the PMIx library is configured: its version and folders, components,\n"
-    "parameters, where their values come from, and what is wrong with them.\n"
-    "\n"
-    "Selection (default: a summary):\n"
-    "  -a, --all          everything\n"
-    "  --param FRAMEWORK COMPONENT\n"
-    "                     parameters of a component; each may be \"all\"; also\n"
-    "                     FRAMEWORK:COMPONENT, or FRAMEWORK alone; may be repeated\n"
-    "  --level N          parameters up to this level only, from 1 (users) to 9\n"
-    "                     (developers); default 9\n"
-    "  --source           with each parameter, every setting that was found,\n"
-    "                     strongest first\n"
-    "  --path NAME        a folder: prefix, bindir, libdir, includedir, sysconfdir,\n"
-    "                     pkglibdir (of components) or all\n"
-    "  --check            problems of configuration and components only, and\n"
-    "                     leftovers of dead servers in the folders for temporary\n"
-    "                     files and in each DIR\n"
-    "  --host PID         the state of the running server with this process number:\n"
-    "                     connections, memory by account, its loop, parameters in\n"
-    "                     effect; for its user and root\n"
-    "  -V, --version      the version\n"
-    "  -h, --help         this list\n"
-    "\n"
-    "Format (default: for people):\n"
-    "  --parsable         one fact per line, fields separated by colons; also\n"
-    "                     --parseable\n"
-    "  --json             one JSON object\n"
-    "\n"
-    "The exit status is 0; 1 if --check finds something; 2 if the command line is\n"
-    "wrong. Components are loaded, those of vendors in a child process first, and only\n"
-    "opened with --host. It ends with status 1 without an answer, and with 124 after 60\n"
-    "seconds.\n";
+static struct options given;
+static bool all;
 
 static char *unless_all(const char *text, size_t len)
 {
     return len == 3 && memcmp(text, "all", 3) == 0 ? NULL : need(strndup(text, len));
 }
 
-/* Reads the argument of --param: "ptl tcp", "ptl:tcp" or "ptl". */
-static void add_wanted(struct options *o, char ***at)
+/* Reads the argument of --param: "ptl=tcp" for two, "ptl:tcp" or "ptl". */
+static void take_param(const char *text)
 {
-    const char *first = argument(at);
-    const char *colon = strchr(first, ':');
-    const char *second = colon ? colon + 1 : "all";
-    struct wanted *w;
+    const size_t len = strcspn(text, ":=");
+    const char *second = text[len] ? text + len + 1 : "all";
 
-    if (!colon && (*at)[1] && (*at)[1][0] != '-')
-        second = *++*at;
-    o->wanted = grow(o->wanted, o->n_wanted + 1, sizeof(*o->wanted));
-    w = &o->wanted[o->n_wanted++];
-    w->framework = unless_all(first, colon ? (size_t)(colon - first) : strlen(first));
-    w->component = unless_all(second, strlen(second));
-    o->sections |= SECTION_PARAMS;
+    given.wanted = grow(given.wanted, given.n_wanted + 1, sizeof(*given.wanted));
+    given.wanted[given.n_wanted++] = (struct wanted){
+        unless_all(text, len), unless_all(second, strlen(second))};
+    given.sections |= SECTION_PARAMS;
 }
 
-/* Reads an option that selects the output format; false for any other option. */
-static bool parse_format(struct options *o, const char *option)
+static void take_level(const char *text)
 {
-    enum format format = FORMAT_PRETTY;
-
-    if (is_option(option, "--json", NULL))
-        format = FORMAT_JSON;
-    else if (is_option(option, "--parsable", "--parseable"))
-        format = FORMAT_PARSABLE;
-    else
-        return false;
-    if (o->format != FORMAT_PRETTY && o->format != format)
-        usage("--json and --parsable exclude each other");
-    o->format = format;
-    return true;
+    given.level = number("--level", text, MAX_LEVEL);
 }
 
-static void parse_one(struct options *o, char ***at)
+static void take_path(const char *text)
 {
-    const char *option = **at;
+    const char *const *name = place_names;
 
-    if (is_option(option, "-a", "--all")) {
-        o->sections |= SECTIONS_ALL;
-    } else if (is_option(option, "--param", NULL)) {
-        add_wanted(o, at);
-    } else if (is_option(option, "--level", NULL)) {
-        o->level = number(option, argument(at), MAX_LEVEL);
-    } else if (is_option(option, "--source", NULL)) {
-        o->source = true;
-        o->sections |= SECTION_PARAMS;
-    } else if (is_option(option, "--path", NULL)) {
-        const char *const *name = place_names;
-
-        o->path = argument(at);
-        while (*name && strcmp(*name, o->path) != 0)
-            name++;
-        if (!*name && strcmp(o->path, "all") != 0)
-            usage("--path \"%s\": no such path", o->path);
-        o->sections |= SECTION_PATHS;
-    } else if (is_option(option, "--check", NULL)) {
-        o->check = true;
-        o->sections |= SECTION_PROBLEMS | SECTION_LEFTOVERS;
-    } else if (is_option(option, "--host", NULL)) {
-        o->host = number(option, argument(at), INT_MAX);
-        o->sections |= SECTION_HOST;
-    } else if (is_option(option, "-V", "--version")) {
-        o->sections |= SECTION_VERSION;
-    } else if (is_option(option, "-h", "--help")) {
-        print_and_exit(help);
-    } else if (option[0] != '-') {
-        o->dirs = grow(o->dirs, o->n_dirs + 1, sizeof(*o->dirs));
-        o->dirs[o->n_dirs++] = option;
-    } else if (!parse_format(o, option)) {
-        usage("unknown option %s", option);
-    }
+    while (*name && strcmp(*name, text) != 0)
+        name++;
+    if (!*name && strcmp(text, "all") != 0)
+        usage("--path \"%s\": no such path", text);
+    given.path = text;
+    given.sections |= SECTION_PATHS;
 }
 
-static void options_parse(struct options *o, int argc, char **argv)
+static void take_host(const char *text)
 {
-    *o = (struct options){.level = MAX_LEVEL, .path = "all"};
-    for (char **at = argv + (argc > 0); *at; at++)
-        parse_one(o, &at);
-    if (o->n_dirs && !o->check)
-        usage("unexpected argument %s", o->dirs[0]);
-    if (!o->sections)
-        o->sections = SECTIONS_SUMMARY;
+    given.host = number("--host", text, INT_MAX);
+    given.sections |= SECTION_HOST;
 }
+
+static void take_version(void)
+{
+    given.sections |= SECTION_VERSION;
+}
+
+/* clang-format off */
+static const struct tool_option table[] = {
+    TAKES_FLAG("a|all", all, "everything"),
+    TAKES_CALL("param", "FRAMEWORK [COMPONENT]", take_param, "parameters of a component; each may be \"all\"; also FRAMEWORK:COMPONENT, or FRAMEWORK alone; may be repeated"),
+    TAKES_CALL("level", "N", take_level, "parameters up to this level only, from 1 (users) to 9 (developers); default 9"),
+    TAKES_FLAG("source", given.source, "with each parameter, every setting that was found, strongest first"),
+    TAKES_CALL("path", "prefix|bindir|libdir|includedir|sysconfdir|pkglibdir|all", take_path, "a folder; pkglibdir is that of components"),
+    TAKES_FLAG("check", given.check, "problems of configuration and components only, and leftovers of dead servers in the folders for temporary files and in each DIR; status 1 if there are any"),
+    TAKES_CALL("host", "PID", take_host, "the state of the running server with this process number: connections, memory by account, its loop, parameters in effect; for its user and root"),
+    {0},
+};
+/* clang-format on */
 
 static bool wants(const struct wanted *w, const char *framework, const char *component)
 {
@@ -169,26 +101,45 @@ static bool is_there(const struct info *info, const struct wanted *w)
 
 /* ---- the program ----------------------------------------------------------------- */
 
-int main(int argc, char **argv)
+static int run(char **dirs)
 {
     static struct info info; /* lives until the end */
-    static struct options o;
 
-    options_parse(&o, argc, argv);
-    info_gather(&info, o.sections &
+    if (dirs[0] && !given.check)
+        usage("unexpected argument %s", dirs[0]);
+    given.dirs = dirs;
+    given.sections |= (all ? SECTIONS_ALL : 0) | (given.source ? SECTION_PARAMS : 0) |
+                      (given.check ? SECTION_PROBLEMS | SECTION_LEFTOVERS : 0);
+    if (!given.sections)
+        given.sections = SECTIONS_SUMMARY;
+    info_gather(&info, given.sections &
                            ~(unsigned)(SECTION_VERSION | SECTION_PATHS | SECTION_HOST));
-    for (size_t i = 0; i < o.n_wanted; i++)
-        if (!is_there(&info, &o.wanted[i]))
+    for (size_t i = 0; i < given.n_wanted; i++)
+        if (!is_there(&info, &given.wanted[i]))
             usage("--param %s %s: component not found",
-                  o.wanted[i].framework ? o.wanted[i].framework : "all",
-                  o.wanted[i].component ? o.wanted[i].component : "all");
-    if (o.check)
-        leftovers_find(&info, &o);
-    if (o.host)
-        host_ask(&info, o.host);
-    show(&info, &o);
-    if (fflush(stdout) || ferror(stdout))
-        fail("standard output: %s", strerror(errno));
-    return o.check && (!info_is_well(&info) || info.n_leftovers) ? EXIT_TROUBLE
-                                                                 : EXIT_SUCCESS;
+                  given.wanted[i].framework ? given.wanted[i].framework : "all",
+                  given.wanted[i].component ? given.wanted[i].component : "all");
+    if (given.check)
+        leftovers_find(&info, &given);
+    if (given.host)
+        host_ask(&info, given.host);
+    show(&info, &given);
+    return given.check && (!info_is_well(&info) || info.n_leftovers) ? EXIT_TROUBLE
+                                                                     : EXIT_SUCCESS;
+}
+
+static const struct tool tool = {
+    .name = "pmix_info",
+    .operands = "[DIR]...",
+    .summary = "Show the configuration of the PMIx library, and what is wrong with it.",
+    .options = table,
+    .alone = true,
+    .version = take_version,
+    .run = run,
+};
+
+int main(int argc PX_UNUSED, char **argv)
+{
+    given = (struct options){.level = MAX_LEVEL, .path = "all"};
+    return tool_main(&tool, argv);
 }

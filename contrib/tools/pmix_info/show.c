@@ -117,7 +117,7 @@ static void walk_host(const struct page *p, const struct emitter *e)
 void show(const struct info *info, const struct options *o)
 {
     static const struct emitter *const emitters[] = {
-        [FORMAT_PRETTY] = &emit_pretty,
+        [FORMAT_TABLE] = &emit_pretty,
         [FORMAT_PARSABLE] = &emit_parsable,
         [FORMAT_JSON] = &emit_json,
     };
@@ -134,7 +134,7 @@ void show(const struct info *info, const struct options *o)
         {SECTION_LEFTOVERS, "leftovers", walk_leftovers, .head = NULL},
         {SECTION_HOST, "host", walk_host, .is_object = true},
     };
-    const struct emitter *e = emitters[o->format];
+    const struct emitter *e = emitters[format_now()];
     const struct page page = {info, o};
 
     if (e->begin)

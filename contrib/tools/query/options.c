@@ -21,6 +21,10 @@ static void take_help(const char *text)
 static void take_version(const char *text)
 {
     (void)text;
+    if (this_tool->version) {
+        this_tool->version();
+        return;
+    }
     print_and_exit(need_text("%s, %s\n", this_tool->name, PMIx_Get_version()));
 }
 
@@ -55,10 +59,10 @@ static void take_verbose(const char *text)
 
 /* clang-format off */
 static const struct tool_option general[] = {
+    TAKES_CALL("man", NULL, take_man, "print the page for man(1)"),
     TAKES_CALL("pmixmca|mca", "NAME VALUE", take_parameter, "set a parameter of the library"),
     TAKES_CALL("v|verbose", NULL, take_verbose, "have the library log its steps"),
     TAKES_CALL("completion", "bash|zsh", take_completion, "print a completion for a shell"),
-    TAKES_CALL("man", NULL, take_man, "print the page for man(1)"),
     TAKES_CALL("h|help", NULL, take_help, "list the options"),
     TAKES_CALL("V|version", NULL, take_version, "show the version"),
     {0},
@@ -72,9 +76,9 @@ size_t option_groups(const struct tool *tool, struct option_group groups[MAX_GRO
     groups[n++] = (struct option_group){"Options", tool->options};
     if (!tool->alone)
         groups[n++] = (struct option_group){"Server", server_options};
-    if (!tool->alone && !tool->one_format)
+    if (!tool->one_format)
         groups[n++] = (struct option_group){"Output", format_options};
-    groups[n++] = (struct option_group){"General", general};
+    groups[n++] = (struct option_group){"General", general + !tool->description};
     return n;
 }
 
@@ -92,6 +96,16 @@ char *option_names(const struct tool_option *option, const char *between)
         name += n + (name[n] == '|');
     }
     return all;
+}
+
+int option_arguments(const struct tool_option *option, int *least)
+{
+    const int most = !option->argument ? 0 : strchr(option->argument, ' ') ? 2 : 1;
+
+    *least = !most || *option->argument == '[' ? 0
+             : strstr(option->argument, " [")  ? 1
+                                               : most;
+    return most;
 }
 
 /* ---- lists ----------------------------------------------------------------------- */
@@ -203,9 +217,8 @@ static void take_option(char ***at)
     const size_t len = strcspn(name, "=");
     char *shown = need_text("%.*s", (int)(name - option + (long)len), option);
     const struct tool_option *o = find(shown, name, len);
-    const int most = !o->argument ? 0 : strchr(o->argument, ' ') ? 2 : 1;
-    const int least = most && *o->argument != '[' ? most : 0;
-    int got = 0;
+    int least, got = 0;
+    const int most = option_arguments(o, &least);
 
     if (name[len] == '=')
         values[got++] = option + (name - option) + len + 1;
@@ -216,6 +229,9 @@ static void take_option(char ***at)
             usage("%s needs an argument", shown);
         values[got] = *++*at;
     }
+    if (got == 1 && least == 1 && most == 2 && !strchr(values[0], ':') && (*at)[1] &&
+        !begins_option((*at)[1]))
+        values[1] = *++*at;
     apply(o, shown, values);
     free(shown);
 }
@@ -240,6 +256,7 @@ int tool_main(const struct tool *tool, char **argv)
         else
             list_add(&operands, *at);
     }
+    (void)format_now(); /* ends the program if two are given */
     if (!tool->operands && operands[0])
         usage("unexpected argument %s", operands[0]);
     if (!tool->alone)

@@ -155,6 +155,7 @@ static const struct tool tool = {
         "127 if there is none.",
     .options = options,
     .alone = true,
+    .one_format = true,
     .run = run,
 };
 

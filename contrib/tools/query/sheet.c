@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum format { FORMAT_TABLE, FORMAT_PARSABLE, FORMAT_JSON };
-
 static bool parsable, json;
 
 /* clang-format off */
@@ -19,8 +17,10 @@ const struct tool_option format_options[] = {
 };
 /* clang-format on */
 
-static enum format format_now(void)
+enum format format_now(void)
 {
+    if (json && parsable)
+        usage("--json and --parsable exclude each other");
     return json ? FORMAT_JSON : parsable ? FORMAT_PARSABLE : FORMAT_TABLE;
 }
 

@@ -197,15 +197,16 @@ static void print_zsh(const struct tool *tool)
     for (size_t g = 0; g < n; g++)
         for (const struct tool_option *o = groups[g].options; o->names; o++) {
             char *names = option_names(o, ",");
+            int least;
+            const int most = option_arguments(o, &least);
 
             if (o->kind != OPTION_REFUSED) {
                 printf("    %s%s%s'[", strchr(names, ',') ? "{" : "", names,
                        strchr(names, ',') ? "}" : "");
                 print_zsh_text(o->help);
                 printf("]");
-                for (int i = 0; o->argument && i < 1 + !!strchr(o->argument, ' ');
-                     i++) {
-                    printf(*o->argument == '[' ? "::" : ":");
+                for (int i = 0; i < most; i++) {
+                    printf(i < least ? ":" : "::");
                     print_zsh_text(o->argument);
                     printf(":");
                     if (is_path(o))

@@ -21,7 +21,8 @@ struct infos {
 
 struct tool_option {
     const char *names; /* with "|" between them, without dashes */
-    /* Arguments with a space between them; NULL: none. In brackets: only after "=". */
+    /* Arguments with a space between them; NULL: none. In brackets: the first only
+     * after "=", the second only if the first has no colon. */
     const char *argument;
     const char *help; /* of OPTION_REFUSED: the reason */
     enum {
@@ -65,11 +66,12 @@ struct tool {
     const char *name;
     const char *operands;              /* "[KEY]..." */
     const char *summary;               /* one sentence */
-    const char *description;           /* paragraphs of the man page */
+    const char *description;           /* of the man page; NULL: the page is a file */
     const struct tool_option *options; /* the last row is zero */
     bool alone;                        /* the tool has no server */
     bool one_format;                   /* the output has one form */
     bool has_program;                  /* options end at the first operand */
+    void (*version)(void);             /* NULL: print the library's, and exit */
     /* Does the work after the connection. operands: the rest of the command line,
      * NULL-terminated. Returns the exit status. */
     int (*run)(char **operands);
@@ -94,6 +96,8 @@ enum { MAX_GROUPS = 4 };
 size_t option_groups(const struct tool *tool, struct option_group groups[MAX_GROUPS]);
 /* Returns the names of an option as "-V, --version", malloc'd. */
 char *option_names(const struct tool_option *option, const char *between);
+/* Returns the largest number of an option's arguments, and the least. */
+int option_arguments(const struct tool_option *option, int *least);
 
 /* ---- texts made from the tables (texts.c) ---------------------------------------- */
 
@@ -126,6 +130,10 @@ void fail_status(pmix_status_t status, const char *fmt, ...)
 /* ---- output (sheet.c) ------------------------------------------------------------ */
 
 extern const struct tool_option format_options[];
+
+enum format { FORMAT_TABLE, FORMAT_PARSABLE, FORMAT_JSON };
+/* Returns the chosen format. Ends the program if the options name two. */
+enum format format_now(void);
 
 /* Rows of one kind. */
 struct sheet {
