@@ -146,4 +146,4 @@ PX_TEST(root_is_guarded_and_a_plain_user_is_not)
     ck_assert_int_eq(px_is_privileged(), geteuid() == 0);
 }
 
-PX_TEST_MAIN("rt/trust", set_up, NULL)
+PX_TEST_MAIN("rt/owner", set_up, NULL)
