@@ -135,12 +135,15 @@ static void find_peer(void *arg)
         p->rank = PMIX_RANK_UNDEF;
 }
 
+void raw_await_left(pmix_proc_t proc)
+{
+    for (; proc.rank != PMIX_RANK_UNDEF; sched_yield())
+        raw_on_loop(find_peer, &proc);
+}
+
 void raw_await_gone(pmix_rank_t rank)
 {
-    pmix_proc_t p = raw_proc("job", rank);
-
-    for (; p.rank != PMIX_RANK_UNDEF; sched_yield())
-        raw_on_loop(find_peer, &p);
+    raw_await_left(raw_proc("job", rank));
 }
 
 void raw_server_stop(void)

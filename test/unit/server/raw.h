@@ -36,6 +36,8 @@ pmix_status_t raw_await_end(void);
 extern sem_t raw_ended; /* one post for each callback */
 /* Waits until the server has noticed that this rank of "job" has no connection any more. */
 void raw_await_gone(pmix_rank_t rank);
+/* The same for any process. */
+void raw_await_left(pmix_proc_t proc);
 /* Returns the bytes that are charged for the first connection of a rank of "job", or 0. */
 size_t raw_charged_b(pmix_rank_t rank);
 /* Returns the host's object of a rank, as raw_add_job registered it. */

@@ -530,8 +530,7 @@ static int admitted(const struct px_hello *h)
 static void leaves(int fd, const pmix_proc_t *name)
 {
     close(fd);
-    while (px_peer_find(px_process.server, name))
-        raw_on_loop(NULL, NULL);
+    raw_await_left(*name);
 }
 
 PX_TEST(a_tool_is_a_job_of_one_while_it_is_connected)
