@@ -98,7 +98,7 @@ static pmix_status_t describe(struct px_fabrics *all, bool own,
                               const px_infos *directives, px_infos *out)
 {
     pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
-    struct fabric *f;
+    struct fabric *f = NULL;
     size_t n;
     const struct px_module *m = px_modules("pnet", &n);
 
