@@ -147,11 +147,9 @@ static bool enter_directory(struct px_pfexec_plan *plan)
  * last: a pending signal then acts as the program expects. */
 static bool reset_signals(struct px_pfexec_plan *plan PX_UNUSED)
 {
-    const struct sigaction by_default = {.sa_handler = SIG_DFL};
     sigset_t none;
 
-    for (int signum = 1; signum < NSIG; signum++)
-        sigaction(signum, &by_default, NULL);
+    px_os_reset_signals();
     sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL) == 0;
 }

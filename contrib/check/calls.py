@@ -26,10 +26,8 @@ WHY = {
         "setgroups initgroups",
 }
 BANNED = {name: why for why, names in WHY.items() for name in names.split()}
-# faccessat while a program is searched, because exec checks again. sigaction in our children, which are
-# separate from the host. The functions of programs of their own.
-ALLOWED = {("path.c.o", "faccessat"), ("reclaim_process.c.o", "sigaction"),
-           ("pfexec_child.c.o", "sigaction"),
+# faccessat while a program is searched, because exec checks again. The functions of programs of their own.
+ALLOWED = {("path.c.o", "faccessat"),
            ("pmixrun.c.o", "sigaction"), ("pmixrun.c.o", "signal"),
            ("host_check.c.o", "signal"), ("query_server.c.o", "signal"),
            # PMIx_Setenv on the program's own environment, and programs that run with the rights of their users.

@@ -193,6 +193,17 @@ void px_os_name_thread(const char *name)
     (void)prctl(PR_SET_NAME, name);
 }
 
+/* The C library refuses to set the signals that it keeps. */
+void px_os_reset_signals(void)
+{
+    enum { SET_SIZE = (NSIG + 62) / 64 * 8 };
+    static const long by_default[16]; /* all zero on every machine */
+
+    for (int signum = 1; signum < NSIG; signum++)
+        syscall(SYS_rt_sigaction, signum, by_default, NULL, SET_SIZE,
+                SET_SIZE); /* the fourth argument, on some machines the fifth */
+}
+
 bool px_os_trace_me(void)
 {
     return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;

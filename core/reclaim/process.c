@@ -62,12 +62,10 @@ pid_t px_reclaim_fork(void)
  * which is sorted. Opens /dev/null as 0-2 unless keep contains them. */
 static void leave(const int *keep, size_t n)
 {
-    const struct sigaction by_default = {.sa_handler = SIG_DFL};
     bool keeps[N_STREAMS] = {false};
     int from = N_STREAMS;
 
-    for (int signum = 1; signum < NSIG; signum++)
-        sigaction(signum, &by_default, NULL);
+    px_os_reset_signals();
     setsid();
     for (size_t i = 0; i < n; i++) {
         if (keep[i] < N_STREAMS) {
