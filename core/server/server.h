@@ -5,6 +5,7 @@
 
 #include "core/base/list.h"
 #include "core/config/core_params.h"
+#include "core/rt/loop.h"
 #include "core/rt/process.h"
 #include "core/server/part.h"
 #include "core/types/type.h"
@@ -55,6 +56,16 @@ struct px_server {
 /* Sets the module of a tool whose server was started without one, and takes over the
  * events (server_init.c). Only the 28 slots of every release (adr/0006) are read. */
 void px_server_take_module(struct px_server *srv, const pmix_server_module_t *module);
+/* Posts a message in memory of the server, unless it is posted already. A server that
+ * stops posts none, because the message would run after its memory is freed. */
+static inline void px_server_post(struct px_server *srv, struct px_msg *msg,
+                                  bool *is_posted)
+{
+    if (*is_posted || srv->stopping)
+        return;
+    *is_posted = true;
+    px_post(srv->loop, msg);
+}
 
 /* Lists the names of the process sets that contain the process, malloc'd; NULL without
  * such a set. proc NULL: all sets. Adds compared processes to *work (node/psets.c). */

@@ -299,11 +299,10 @@ void px_collectives_check_later(struct px_server *srv)
 {
     struct px_collect *all = srv->part.collect;
 
-    if (all->recheck_posted || px_list_empty(&all->list))
+    if (px_list_empty(&all->list))
         return;
-    all->recheck_posted = true;
     all->recheck.run = on_recheck;
-    px_post(srv->loop, &all->recheck);
+    px_server_post(srv, &all->recheck, &all->recheck_posted);
 }
 
 static void on_deadline(void *arg)

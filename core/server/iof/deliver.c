@@ -237,11 +237,10 @@ void px_deliveries_wake(struct px_relay *relay, struct px_backlog *backlog)
     PX_LIST_EACH (&backlog->waiting, struct pending_delivery, d, link)
         if (!px_backlog_is_full(backlog, d->stream))
             set_ready(relay, d);
-    if (px_list_empty(&relay->ready) || relay->goes_on)
+    if (px_list_empty(&relay->ready))
         return;
-    relay->goes_on = true;
     relay->go_on.run = on_ready;
-    px_post(relay->server->loop, &relay->go_on);
+    px_server_post(relay->server, &relay->go_on, &relay->goes_on);
 }
 
 void px_deliveries_stop(struct px_relay *relay)

@@ -648,9 +648,7 @@ void px_monitors_check(struct px_server *srv, uint64_t now_ms)
 
     all->now_ms = now_ms;
     read_beats(all, now_ms);
-    if (!all->is_posted)
-        px_post(srv->loop, &all->check);
-    all->is_posted = true;
+    px_server_post(srv, &all->check, &all->is_posted);
 }
 
 static void on_timer(void *arg)

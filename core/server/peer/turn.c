@@ -70,9 +70,7 @@ static void on_timer(void *arg)
 {
     struct px_turns *t = arg;
 
-    if (!t->is_posted)
-        px_post(t->server->loop, &t->begin);
-    t->is_posted = true;
+    px_server_post(t->server, &t->begin, &t->is_posted);
 }
 
 void px_rest(struct px_peer *peer)

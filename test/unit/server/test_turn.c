@@ -755,4 +755,33 @@ PX_TEST(many_gets_of_a_client_that_leaves_are_forgotten)
         raw_on_loop(count_targets, &n);
 }
 
+/* The memory of a server is freed soon after its stop, before messages posted since then. */
+static void rest_while_stopping(void *arg)
+{
+    struct px_peer *peer = px_peer_find(px_process.server, arg);
+
+    px_process.server->stopping = true;
+    px_rest(peer);
+}
+
+static void end_stopping(void *arg)
+{
+    px_process.server->stopping = false;
+    *(bool *)arg = px_process.server->part.turns->is_posted;
+}
+
+PX_TEST(a_server_that_stops_posts_no_message_of_its_memory)
+{
+    pmix_proc_t name = raw_proc("job", 0);
+    bool is_posted = true;
+
+    start();
+    PX_AUTOCLOSE int fd = raw_client(0);
+    raw_on_loop(rest_while_stopping, &name);
+    ck_assert(raw_quiet(fd)); /* meanwhile the timer of the rest runs out */
+    ck_assert(px_peer_find(px_process.server, &name)->rests);
+    raw_on_loop(end_stopping, &is_posted);
+    ck_assert(!is_posted);
+}
+
 PX_TEST_MAIN("server/turn", NULL, host_end)
