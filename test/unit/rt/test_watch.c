@@ -627,6 +627,7 @@ PX_TEST_LOOP(a_lazy_loop_has_a_thread_for_what_other_threads_post, 2)
     while (!atomic_load(&left.came))
         sched_yield();
     px_loop_destroy(left.loop);
+    rt_await_threads(0);
 
     ok(px_loop_create(PX_PROGRESS_LAZY, NULL, &left.loop));
     px_loop_stop_thread(left.loop); /* a stopped loop starts no thread */
