@@ -27,13 +27,6 @@ static void send_late(struct px_msg *msg)
     }
 }
 
-static void post_late(struct px_turns *t)
-{
-    if (!t->is_sending)
-        px_post(t->server->loop, &t->sending);
-    t->is_sending = true;
-}
-
 void px_send_late(struct px_peer *peer)
 {
     struct px_turns *t = peer->server->part.turns;
@@ -41,7 +34,7 @@ void px_send_late(struct px_peer *peer)
     if (px_list_linked(&peer->late))
         return;
     px_list_append(&t->late, &peer->late);
-    post_late(t);
+    px_server_post(t->server, &t->sending, &t->is_sending);
 }
 
 /* ---- rests ----------------------------------------------------------------------- */
@@ -63,7 +56,7 @@ static void begin_turn(struct px_msg *msg)
         px_peer_unref(p);
     }
     if (!px_list_empty(&t->late))
-        post_late(t);
+        px_server_post(srv, &t->sending, &t->is_sending);
 }
 
 static void on_timer(void *arg)
