@@ -144,11 +144,12 @@ PX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key,
     if (!info)
         return PMIX_ERR_BAD_PARAM;
     PMIx_Info_construct(info);
-    if (!key || strnlen(key, sizeof(info->key)) == sizeof(info->key))
+    const size_t length = key ? strnlen(key, sizeof(info->key)) : sizeof(info->key);
+    if (length == sizeof(info->key))
         return PMIX_ERR_BAD_PARAM;
     pmix_status_t rc = PMIx_Value_load(&info->value, data, type);
     if (!rc)
-        PMIx_Load_key(info->key, key);
+        memcpy(info->key, key, length);
     return rc;
 }
 

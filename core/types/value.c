@@ -105,7 +105,11 @@ PX_EXPORT pmix_status_t PMIx_Value_load(pmix_value_t *v, const void *data,
         PMIx_Value_construct(v);
         return rc;
     }
-    return PMIx_Value_xfer(v, &borrowed);
+    const struct px_type *t = px_value_type(&borrowed);
+    if (!t->flat || t->in_value != PX_VALUE_INLINE)
+        return PMIx_Value_xfer(v, &borrowed);
+    *v = borrowed;
+    return PMIX_SUCCESS;
 }
 
 PX_EXPORT pmix_status_t PMIx_Value_xfer(pmix_value_t *dst, const pmix_value_t *src)

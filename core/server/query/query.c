@@ -97,7 +97,7 @@ static pmix_status_t find_answer(const struct pass *pass, const pmix_query_t *q,
 
     for (const struct px_server_part *const *p = srv->parts; *p; p++)
         for (const struct px_query_key *k = (*p)->query_keys; k && k->key; k++)
-            if (rc == PMIX_ERR_NOT_FOUND && strcmp(k->key, key) == 0)
+            if (rc == PMIX_ERR_NOT_FOUND && *k->key == *key && strcmp(k->key, key) == 0)
                 rc = answer_row(pass, k, q);
     /* A refresh prefers what the host knows now. */
     if (rc == PMIX_ERR_NOT_FOUND &&
