@@ -397,6 +397,7 @@ ROWS = {
     "invitations-of-1000": (large_invitations, 1000, EITHER, True, 300),
 }
 KEEPS = {"commits-100", "commit-100000", "commits-300", "publish-bytes-100"}  # data that stay until the job ends
+WAITED_FOR = {"clean-up-4096"}  # the janitor removes the attacker's files after the attacker's end, also without a server
 # Rows of the short form with --timeout. The long form has all.
 WITH_TIMEOUT = {"usual", "register-cached", "lookup-65536", "events-900000"}
 
@@ -515,6 +516,7 @@ class Job(Place):
             time.sleep(0.01)
 
     def attack(self, name):
+        self.name = name
         self.attacker = Attacker(name, number_of(name, self.is_short), self.environment, self.uid)
 
     def others(self):
@@ -569,6 +571,8 @@ class Job(Place):
         while time.monotonic() < limit:
             if not [pid for pid, _ in descendants() if pid != self.attacker.process.pid]:
                 break
+            if self.name in WAITED_FOR and self.server.pid in REAPED:
+                self.attacker.end()
             time.sleep(0.02)
         return time.monotonic() - begin
 
