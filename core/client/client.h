@@ -189,7 +189,7 @@ struct px_blocking_op {
  * request. */
 bool px_client_sleep(struct px_api *op, const struct px_args *args, px_reply_fn reply);
 
-/* True while a fence that does not block its caller includes the process. */
+/* True while a call of PMIx_Fence_nb that names the process is pending. */
 bool px_client_is_fencing(const struct px_client *client, const pmix_proc_t *proc);
 
 /* ---- get.c: on the loop ---------------------------------------------------------- */

@@ -60,17 +60,14 @@ static void on_reply(void *arg, pmix_status_t status, px_reader *reply)
 
 bool px_client_is_fencing(const struct px_client *client, const pmix_proc_t *proc)
 {
-    size_t pos = 0;
-    const struct px_api *op;
-
-    while ((op = px_channel_next(&client->channel, on_reply, &pos))) {
+    PX_LIST_EACH (&client->fences, const struct px_api, op, link) {
         const struct px_args *args = &op->args;
         bool named = args->n_procs == 0 &&
                      strcmp(proc->nspace, client->model->self.nspace) == 0;
 
         for (size_t i = 0; !named && i < args->n_procs; i++)
             named = px_proc_match(&args->procs[i], proc);
-        if (named && op->request == &px_request_fence && !op->call)
+        if (named)
             return true;
     }
     return false;
@@ -179,6 +176,8 @@ static void on_collect(struct px_api *op)
         args.procs = &everyone;
         args.n_procs = 1;
     }
+    if (!op->call && op->request == &px_request_fence)
+        px_list_append(&op->client->fences, &op->link);
     if (!is_plain(&args.info) || !px_client_sleep(op, &args, on_reply))
         px_api_send_args(op, &args);
 }

@@ -329,7 +329,7 @@ static void ask_end(struct get_op *op, pmix_status_t status)
     px_api_done(&op->api, status);
 }
 
-/* Longest wait of an immediate get for a fence. */
+/* The time after which an immediate get stops waiting for a fence. */
 #define FENCE_MS 1000
 
 static void on_late(void *arg)

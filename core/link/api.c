@@ -227,6 +227,7 @@ static void on_finish(struct px_msg *msg)
 void px_api_done(struct px_api *op, pmix_status_t status)
 {
     op->status = status;
+    px_list_remove(&op->link);
     if (op->inside)
         return;
     if (op->call) {

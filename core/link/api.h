@@ -19,6 +19,7 @@ static inline bool px_initialized(void)
  * answer needs none of them. */
 struct px_api {
     struct px_msg msg;
+    struct px_list link;      /* in px_client.fences, until the call is done */
     struct px_loop *loop;     /* set before start runs */
     struct px_client *client; /* set before start runs */
     struct px_call *call;     /* the waiting thread's call; NULL: posted */

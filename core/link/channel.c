@@ -120,16 +120,6 @@ void px_channel_forget(struct px_channel *up, uint32_t tag)
     free_pending(px_map_remove(&up->pending, &tag, sizeof(tag)));
 }
 
-void *px_channel_next(const struct px_channel *up, px_reply_fn fn, size_t *pos)
-{
-    const struct px_pending *p;
-
-    while ((p = px_map_next(&up->pending, pos, NULL, NULL)))
-        if (p->fn == fn)
-            return p->arg;
-    return NULL;
-}
-
 void px_channel_fail(struct px_channel *up, pmix_status_t why)
 {
     struct px_map pending = up->pending;

@@ -47,9 +47,6 @@ pmix_status_t px_channel_signal(struct px_channel *up, uint32_t tag);
 /* Delivers a reply. Returns PMIX_ERR_NOT_FOUND if no request has the tag. */
 pmix_status_t px_channel_reply(struct px_channel *up, uint32_t tag,
                                const uint8_t *payload, size_t n);
-/* Returns the argument of the next pending request whose reply fn handles. Returns NULL
- * after the last. *pos is 0 at first. */
-void *px_channel_next(const struct px_channel *up, px_reply_fn fn, size_t *pos);
 /* Removes the request with this tag, which will not get a reply. */
 void px_channel_forget(struct px_channel *up, uint32_t tag);
 /* Fails all pending requests and disconnects, after the loss of the server. */

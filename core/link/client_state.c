@@ -12,6 +12,7 @@ struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
     c->model = model;
     c->channel.codec = px_codec_default;
     px_writer_init(&c->put, px_codec_default);
+    px_list_init(&c->fences);
     px_list_init(&c->late_gets);
     px_list_init(&c->groups);
     px_list_init(&c->invitations);

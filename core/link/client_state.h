@@ -45,7 +45,8 @@ struct px_client {
     size_t n_unanswered;         /* number of unanswered commits */
     pmix_status_t commit_failed; /* an error that the next fence or commit returns */
     struct px_map pending_gets;  /* process -> pending gets (client/get.c) */
-    struct px_list late_gets;    /* gets that wait for a fence (client/get.c) */
+    struct px_list fences;       /* pending calls of PMIx_Fence_nb (client/fence.c) */
+    struct px_list late_gets;    /* gets that wait for such a call (client/get.c) */
     struct px_map lent;    /* "namespace:rank:key" -> struct px_lent, newest first */
     struct px_list groups; /* struct px_group, constructed by this process */
     struct px_list invitations; /* pending invites and joins (client/invite.c) */

@@ -587,7 +587,7 @@ static struct out_part *part_for(struct px_conn *c, size_t n, int fd)
         *p = (struct out_part){.fd = -1};
         px_list_append(&c->out, &p->link);
     }
-    /* More frames probably follow the second one. */
+    /* After a second frame, further frames probably come. */
     const size_t more = p->head.len > 0 && n < COPY_B ? COPY_B : n;
     if (p->head.cap - p->head.len >= n || !px_buf_reserve(&p->head, more))
         return p;
@@ -663,10 +663,11 @@ pmix_status_t px_conn_send(struct px_conn *c, int32_t pindex, uint32_t tag,
 {
     const struct px_frame frame = {.pindex = pindex, .tag = tag};
     PX_AUTO(px_buf) own = px_buf_take(bytes);
-    struct px_payload *payload = own.len > COPY_B ? px_payload_take(&own) : NULL;
-    pmix_status_t rc = own.len > COPY_B ? PMIX_ERR_NOMEM /* of px_payload_take */
-                                        : queue(c, frame, &own, payload, -1);
+    struct px_payload *payload = NULL;
 
+    if (own.len > COPY_B && !(payload = px_payload_take(&own))) /* empties own */
+        return PMIX_ERR_NOMEM;
+    pmix_status_t rc = queue(c, frame, &own, payload, -1);
     px_payload_unref(payload);
     return rc ? rc : queued(c);
 }

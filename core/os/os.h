@@ -67,7 +67,7 @@ int px_os_reap(pid_t pid, int pidfd, int *status, struct rusage *usage);
 bool px_os_end_with_parent(int signum);
 /* Names this thread, and in a new process the process. */
 void px_os_name_thread(const char *name);
-/* Gives each signal its default action, also those that the C library keeps for itself.
+/* Gives each signal its default action, also the signals that the C library reserves.
  * glibc's posix_spawn has its children ignore these. */
 void px_os_reset_signals(void);
 /* Lets the parent trace this process. The next exec stops. */

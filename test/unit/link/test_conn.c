@@ -645,7 +645,7 @@ static void do_flush(struct px_call *call, void *args PX_UNUSED)
     px_call_done(call, PMIX_SUCCESS);
 }
 
-/* Frames that wait leave with another frame, at a flush, or when they are many. */
+/* Waiting frames leave with another frame, at a flush, or when many frames wait. */
 PX_TEST(frames_wait_for_other_frames)
 {
     px_buf bytes = {.data = calloc(1, 1000), .len = 1000, .cap = 1000};

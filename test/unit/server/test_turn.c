@@ -755,7 +755,7 @@ PX_TEST(many_gets_of_a_client_that_leaves_are_forgotten)
         raw_on_loop(count_targets, &n);
 }
 
-/* The memory of a server is freed soon after its stop, before messages posted since then. */
+/* A server's memory is freed soon after its stop, so messages posted after the stop would run in freed memory. */
 static void rest_while_stopping(void *arg)
 {
     struct px_peer *peer = px_peer_find(px_process.server, arg);
