@@ -236,18 +236,20 @@ static pmix_status_t find_here(struct get_op *op)
     return rc ? rc : give(op, &v);
 }
 
-/* True if the job information holds everything about the process, so that asking the
- * server is useless. False for a live key. False for a key of our own with a timeout,
- * because another thread may still put that key. */
+/* True if the server cannot know more about the process. False for a live key, and for
+ * a key of our own with a timeout: another thread may still put that key. */
 static bool knows_all(const pmix_proc_t *self, const char *nspace, pmix_rank_t rank,
                       const char *key, const pmix_info_t *info, size_t n)
 {
+    const bool reserved = key && px_key_is_reserved(key);
+
     if (strcmp(nspace, self->nspace) != 0 ||
-        (key && (px_key_is_live(px_job_key_find(key)) || px_group_name_key(key, NULL))))
+        (reserved &&
+         (px_key_is_live(px_job_key_find(key)) || px_group_name_key(key, NULL))))
         return false;
     return rank == PMIX_RANK_WILDCARD ||
-           (rank == self->rank && (!key || px_key_is_reserved(key) ||
-                                   px_info_u32(info, n, PMIX_TIMEOUT, 0) == 0));
+           (rank == self->rank &&
+            (!key || reserved || px_info_u32(info, n, PMIX_TIMEOUT, 0) == 0));
 }
 
 /* Finds the namespace that the caller means, and sets the rank in l. */
