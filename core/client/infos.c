@@ -46,15 +46,20 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status);
 }
 
+/* Makes the queries the caller's own. */
+static pmix_status_t copy_queries(struct px_args *args, void **copy)
+{
+    pmix_status_t rc = px_type_copy_array(PMIX_QUERY, copy, args->queries,
+                                          args->n_queries);
+
+    args->queries = *copy;
+    return rc;
+}
+
 struct local_answers {
     const struct px_api *api;
     px_infos infos;
 };
-
-static bool flag_of(const pmix_query_t *q, const char *key)
-{
-    return px_info_flag(q->qualifiers, q->nqual, key);
-}
 
 /* Answers a key from the data of this process. A refresh bypasses these data. The
  * server answers keys of equal names, in the order of the queries. */
@@ -63,10 +68,11 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
     struct local_answers *a = arg;
     const struct px_client *client = a->api->client;
     PX_AUTO(px_strv) list = NULL;
+    pmix_proc_t target;
     pmix_value_t v;
     pmix_status_t rc = px_abi_answer(&a->infos, q, key);
 
-    if (rc != PMIX_ERR_NOT_FOUND || flag_of(q, PMIX_QUERY_SUPPORTED_QUALIFIERS))
+    if (rc != PMIX_ERR_NOT_FOUND || px_query_flag(q, PMIX_QUERY_SUPPORTED_QUALIFIERS))
         return rc;
     if (client->standalone && strcmp(key, PMIX_QUERY_SUPPORTED_KEYS) == 0) {
         rc = px_support_query_keys(&list);
@@ -75,10 +81,14 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
         return text ? px_infos_add(&a->infos, key, text, PMIX_STRING) : PMIX_ERR_NOMEM;
     }
     if (!client->standalone &&
-        (flag_of(q, PMIX_QUERY_REFRESH_CACHE) ||
+        (px_query_flag(q, PMIX_QUERY_REFRESH_CACHE) ||
          px_query_count(a->api->args.queries, a->api->args.n_queries, key) > 1))
         return PMIX_ERR_NOT_FOUND;
-    rc = px_lookup_query(client->model, &client->model->self, q, key, true, true, &v);
+    rc = px_query_target(q, &client->model->self, &target);
+    if (!rc)
+        rc = px_lookup_query(client->model,
+                             px_nspace_find(client->model, target.nspace), target.rank,
+                             q, key, true, true, &v);
     if (!rc) {
         rc = px_infos_add_value(&a->infos, key, &v);
         px_type_destruct(PMIX_VALUE, &v);
@@ -86,28 +96,68 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
     return rc;
 }
 
+/* Answers queries about this library, and removes them. */
+static pmix_status_t answer_support(struct local_answers *a, struct px_args *rest)
+{
+    struct px_support_table tables[PX_N_LEVELS];
+
+    px_support_library(tables);
+    tables[PX_LEVEL_CLIENT].here = tables[PX_LEVEL_TOOL].here = true;
+    return px_support_query(tables, rest->queries, &rest->n_queries, &a->infos);
+}
+
+/* Implements px_answer_key_fn. Takes a key that is among the answers. */
+static pmix_status_t was_answered(void *answers, const pmix_query_t *q PX_UNUSED,
+                                  const char *key)
+{
+    const px_infos *l = answers;
+
+    return px_info_find(l->v, l->n, key) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+/* Answers queries as far as this process can. Sets rest to the other queries: the
+ * caller's array, or *copy. Most queries are for the server alone, and need no copy. */
+static pmix_status_t answer_locally(struct local_answers *a, struct px_args *rest,
+                                    void **copy)
+{
+    const struct px_args *args = &a->api->args;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t before;
+
+    *rest = (struct px_args){.queries = args->queries, .n_queries = args->n_queries};
+    if (px_support_asked(args->queries, args->n_queries)) {
+        rc = copy_queries(rest, copy);
+        if (!rc)
+            rc = answer_support(a, rest);
+    }
+    before = a->infos.n;
+    for (size_t i = 0; !rc && i < rest->n_queries; i++)
+        for (char **key = rest->queries[i].keys; !rc && key && *key; key++) {
+            rc = answer_here(a, &rest->queries[i], *key);
+            if (rc == PMIX_ERR_NOT_FOUND)
+                rc = PMIX_SUCCESS;
+        }
+    if (rc || a->infos.n == before)
+        return rc;
+    rc = *copy ? PMIX_SUCCESS : copy_queries(rest, copy);
+    px_infos made = {.v = a->infos.v + before, .n = a->infos.n - before};
+    return rc ? rc
+              : px_query_keys(rest->queries, &rest->n_queries, was_answered, &made);
+}
+
 /* Answers queries about this library and about the data of this process. Sends the
  * other queries to the server and its host. */
 static void on_query(struct px_api *api)
 {
-    struct px_args rest = {.n_queries = api->args.n_queries};
-    struct px_support_table tables[PX_N_LEVELS];
+    struct px_args rest;
     struct local_answers a = {.api = api,
                               .infos = {.v = px_take(&api->results),
                                         .n = api->n_results,
                                         .cap = api->n_results}};
     void *copy = NULL;
-    pmix_status_t rc = px_type_copy_array(PMIX_QUERY, &copy, api->args.queries,
-                                          rest.n_queries);
+    pmix_status_t rc = answer_locally(&a, &rest, &copy);
     bool is_rest;
 
-    px_support_library(tables);
-    tables[PX_LEVEL_CLIENT].here = tables[PX_LEVEL_TOOL].here = true;
-    rest.queries = copy;
-    if (!rc)
-        rc = px_support_query(tables, rest.queries, &rest.n_queries, &a.infos);
-    if (!rc)
-        rc = px_query_keys(rest.queries, &rest.n_queries, answer_here, &a);
     if (!rc)
         rc = px_query_source(&a.infos, api->args.queries, api->args.n_queries,
                              "library");
@@ -143,6 +193,8 @@ static pmix_status_t answer_servers(void *known, const pmix_query_t *q PX_UNUSED
  * files are read. *copy are the other queries, which op borrows; NULL: unchanged. */
 static pmix_status_t list_servers(struct px_api *op, void **copy, size_t *n)
 {
+    struct px_args rest = {.queries = op->args.queries,
+                           .n_queries = op->args.n_queries};
     bool asked = false;
     px_infos known = {0};
     pmix_status_t rc = px_api_check(op);
@@ -152,12 +204,12 @@ static pmix_status_t list_servers(struct px_api *op, void **copy, size_t *n)
     if (rc || !asked)
         return rc;
     *n = op->args.n_queries;
-    rc = px_type_copy_array(PMIX_QUERY, copy, op->args.queries, *n);
+    rc = copy_queries(&rest, copy);
     if (!rc)
         rc = px_query_keys(*copy, n, answer_servers, &known);
     if (!rc)
         rc = px_query_source(&known, op->args.queries, op->args.n_queries, "library");
-    op->args.queries = *copy;
+    op->args.queries = rest.queries;
     op->args.n_queries = *n;
     op->results = known.v;
     op->n_results = known.n;

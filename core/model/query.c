@@ -13,12 +13,17 @@
 pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
                               pmix_proc_t *target)
 {
-    const pmix_info_t *proc = px_info_find(q->qualifiers, q->nqual, PMIX_PROCID);
-    const pmix_info_t *nspace = px_info_find(q->qualifiers, q->nqual, PMIX_NSPACE);
-    const pmix_info_t *rank = px_info_find(q->qualifiers, q->nqual, PMIX_RANK);
-    const char *name = nspace ? px_value_string(&nspace->value) : NULL;
+    const pmix_info_t *proc, *nspace, *rank;
+    const char *name;
 
-    px_proc_set(target, asker->nspace, PMIX_RANK_WILDCARD);
+    *target = *asker;
+    target->rank = PMIX_RANK_WILDCARD;
+    if (q->nqual == 0)
+        return PMIX_SUCCESS;
+    proc = px_info_find(q->qualifiers, q->nqual, PMIX_PROCID);
+    nspace = px_info_find(q->qualifiers, q->nqual, PMIX_NSPACE);
+    rank = px_info_find(q->qualifiers, q->nqual, PMIX_RANK);
+    name = nspace ? px_value_string(&nspace->value) : NULL;
     if (proc) {
         if (nspace || rank || proc->value.type != PMIX_PROC || !proc->value.data.proc)
             return PMIX_ERR_BAD_PARAM;
@@ -35,19 +40,15 @@ pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
     return PMIX_SUCCESS;
 }
 
-pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker,
-                              const pmix_query_t *q, const char *key, bool local,
-                              bool remote, pmix_value_t *out)
+pmix_status_t px_lookup_query(const struct px_model *m, const struct px_nspace *ns,
+                              pmix_rank_t rank, const pmix_query_t *q, const char *key,
+                              bool local, bool remote, pmix_value_t *out)
 {
-    const struct px_nspace *ns;
     struct px_lookup l;
-    pmix_proc_t target;
-    pmix_status_t rc = px_query_target(q, asker, &target);
 
-    ns = rc ? NULL : px_nspace_find(m, target.nspace);
-    if (!ns || target.rank == PMIX_RANK_UNDEF)
-        return rc ? rc : PMIX_ERR_NOT_FOUND;
-    px_lookup_init(&l, key, target.rank, q->qualifiers, q->nqual);
+    if (!ns || rank == PMIX_RANK_UNDEF)
+        return PMIX_ERR_NOT_FOUND;
+    px_lookup_init(&l, key, rank, q->qualifiers, q->nqual);
     l.want_local = local;
     l.want_remote = remote;
     l.skip_internal = true;
@@ -157,8 +158,7 @@ bool px_query_refresh(struct px_model *m, const pmix_proc_t *asker,
 
     for (size_t i = 0; i < n; i++) {
         pmix_proc_t target;
-        const bool refresh = px_info_flag(queries[i].qualifiers, queries[i].nqual,
-                                          PMIX_QUERY_REFRESH_CACHE);
+        const bool refresh = px_query_flag(&queries[i], PMIX_QUERY_REFRESH_CACHE);
         struct px_nspace *ns = refresh && !px_query_target(&queries[i], asker, &target)
                                    ? px_nspace_find(m, target.nspace)
                                    : NULL;

@@ -5,17 +5,22 @@
 
 #include "core/model/nspace.h"
 
-/* Looks up a key of a query, by the qualifiers PMIX_PROCID, PMIX_NSPACE and PMIX_RANK
- * and those of a Get. asker is the default process; without a rank, job-level values
- * count. local, remote: see want_local and want_remote. Any thread inside the gate. */
-pmix_status_t px_lookup_query(const struct px_model *m, const pmix_proc_t *asker,
-                              const pmix_query_t *q, const char *key, bool local,
-                              bool remote, pmix_value_t *out);
+/* Looks up a key of a query about a rank of ns, by the qualifiers of a Get. The rank
+ * PMIX_RANK_WILDCARD means job-level values. local, remote: see want_local and
+ * want_remote. Returns PMIX_ERR_NOT_FOUND for ns NULL. Any thread inside the gate. */
+pmix_status_t px_lookup_query(const struct px_model *m, const struct px_nspace *ns,
+                              pmix_rank_t rank, const pmix_query_t *q, const char *key,
+                              bool local, bool remote, pmix_value_t *out);
 /* Reads the process that a query names: an absent namespace is the asker's, an absent
  * rank is PMIX_RANK_WILDCARD. Returns PMIX_ERR_BAD_PARAM for PMIX_PROCID beside
  * PMIX_NSPACE or PMIX_RANK, or a value of another type. */
 pmix_status_t px_query_target(const pmix_query_t *q, const pmix_proc_t *asker,
                               pmix_proc_t *target);
+/* True if a query has that qualifier with a true value. */
+static inline bool px_query_flag(const pmix_query_t *q, const char *key)
+{
+    return px_info_flag(q->qualifiers, q->nqual, key);
+}
 /* Counts the keys of that name in all queries. */
 size_t px_query_count(const pmix_query_t *queries, size_t n, const char *key);
 /* Replaces registered values by newer answers, for the queries with

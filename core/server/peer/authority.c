@@ -40,7 +40,7 @@ static bool may_tool(const struct px_peer *peer, const char *nspace)
 
 bool px_peer_may(const struct px_peer *peer, const char *nspace)
 {
-    const struct px_nspace *ns = px_nspace_find(peer->server->model, nspace);
+    const struct px_nspace *ns = px_peer_nspace(peer, nspace);
     uint32_t owner; /* the host's PMIX_USERID of the job */
 
     if (!ns || peer == peer->server->self)

@@ -4,6 +4,7 @@
 
 #include "core/link/channel.h"
 #include "core/link/conn.h"
+#include "core/model/nspace.h"
 #include "core/rt/log.h"
 #include "core/server/peer/timeline.h"
 #include "core/server/server.h"
@@ -17,12 +18,25 @@ struct px_local *px_local_before(const struct px_nspace *ns, pmix_rank_t rank)
     return l == &ns->locals ? NULL : PX_CONTAINER_OF(l, struct px_local, link);
 }
 
+struct px_local *px_local_of(const struct px_nspace *ns, pmix_rank_t rank)
+{
+    struct px_local *local = px_local_before(ns, rank);
+
+    return local && local->rank == rank ? local : NULL;
+}
+
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc)
 {
-    struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
-    struct px_local *local = ns ? px_local_before(ns, proc->rank) : NULL;
+    const struct px_nspace *ns = px_nspace_find(srv->model, proc->nspace);
 
-    return local && local->rank == proc->rank ? local : NULL;
+    return ns ? px_local_of(ns, proc->rank) : NULL;
+}
+
+struct px_nspace *px_peer_nspace(const struct px_peer *peer, const char *name)
+{
+    return peer->local && strcmp(name, peer->local->ns->name) == 0
+               ? peer->local->ns
+               : px_nspace_find(peer->server->model, name);
 }
 
 struct px_local *px_local_get(struct px_nspace *ns, pmix_rank_t rank)

@@ -110,8 +110,12 @@ static inline void px_peer_unref(struct px_peer *p)
     }
 }
 
+/* Returns the registered client of that rank, or NULL. */
+struct px_local *px_local_of(const struct px_nspace *ns, pmix_rank_t rank);
 /* Returns the registered client of that name, or NULL. */
 struct px_local *px_local_find(struct px_server *srv, const pmix_proc_t *proc);
+/* Returns the namespace of that name, or NULL. The peer's own needs no search. */
+struct px_nspace *px_peer_nspace(const struct px_peer *peer, const char *name);
 /* Adds a rank to its namespace, or returns the rank that is there. NULL: out of
  * memory. */
 struct px_local *px_local_get(struct px_nspace *ns, pmix_rank_t rank);

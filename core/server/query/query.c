@@ -9,7 +9,6 @@
 #include "core/role/support.h"
 #include "core/rt/log.h"
 #include "core/server/data/memory.h"
-#include "core/server/data/reply.h"
 #include "core/server/door/door.h"
 #include "core/server/peer/authority.h"
 #include "core/server/peer/peer.h"
@@ -36,40 +35,10 @@
 
 /* ---- answers --------------------------------------------------------------------- */
 
-static bool flag_of(const pmix_query_t *q, const char *key)
-{
-    return px_info_flag(q->qualifiers, q->nqual, key);
-}
-
 static bool is_qualifiers_key(const char *key)
 {
     return strcmp(key, PMIX_QUERY_SUPPORTED_QUALIFIERS) == 0 ||
            strcmp(key, NEWER_QUALIFIERS) == 0;
-}
-
-/* Answers a key from the registered and committed data. */
-static pmix_status_t answer_value(struct px_server *srv, const pmix_query_t *q,
-                                  const char *key, struct px_answers *a)
-{
-    pmix_proc_t target;
-    pmix_value_t v;
-    pmix_status_t rc = px_query_target(q, &a->req->peer->proc, &target);
-
-    if (!rc && !px_peer_may(a->req->peer, target.nspace))
-        rc = PMIX_ERR_NOT_FOUND;
-    if (!rc) {
-        bool local = px_reply_table(srv, &target) == PX_GDS_LOCAL;
-
-        rc = px_lookup_query(srv->model, &a->req->peer->proc, q, key, local, !local,
-                             &v);
-    }
-    if (rc)
-        return rc;
-    rc = px_answers_charge(a, sizeof(pmix_info_t) + px_type_size(PMIX_VALUE, &v));
-    if (!rc)
-        rc = px_infos_add_value(&a->infos, key, &v);
-    px_type_destruct(PMIX_VALUE, &v);
-    return rc;
 }
 
 /* A pass over the keys of a request: before the host answers, or after. */
@@ -79,19 +48,50 @@ struct pass {
     size_t n_answered; /* after the host */
 };
 
+/* Answers a key from the registered and committed data. */
+static pmix_status_t answer_value(const struct pass *pass, const pmix_query_t *q,
+                                  const char *key)
+{
+    struct px_answers *a = pass->a;
+    const struct px_peer *peer = a->req->peer;
+    const struct px_nspace *ns;
+    pmix_proc_t target;
+    pmix_value_t v;
+    pmix_status_t rc = px_query_target(q, &peer->proc, &target);
+
+    if (rc)
+        return rc;
+    ns = px_peer_nspace(peer, target.nspace);
+    /* Before the host answers, check_target has admitted the peer. */
+    if (!ns || (pass->after_host && !px_peer_may(peer, target.nspace)))
+        return PMIX_ERR_NOT_FOUND;
+    bool local = px_local_of(ns, target.rank);
+    rc = px_lookup_query(peer->server->model, ns, target.rank, q, key, local, !local,
+                         &v);
+    if (rc)
+        return rc;
+    rc = px_answers_charge(a, sizeof(pmix_info_t) + px_type_size(PMIX_VALUE, &v));
+    if (!rc)
+        rc = px_infos_add_value(&a->infos, key, &v);
+    px_type_destruct(PMIX_VALUE, &v);
+    return rc;
+}
+
 static pmix_status_t answer_row(const struct pass *pass, const struct px_query_key *k,
                                 const pmix_query_t *q)
 {
-    if (flag_of(q, PMIX_QUERY_SUPPORTED_QUALIFIERS) || flag_of(q, NEWER_QUALIFIERS))
+    if (px_query_flag(q, PMIX_QUERY_SUPPORTED_QUALIFIERS) ||
+        px_query_flag(q, NEWER_QUALIFIERS))
         return px_answer_text(pass->a, k->key, k->qualifiers ? k->qualifiers : "");
     return k->after_host == pass->after_host
                ? k->answer(pass->a->req->peer->server, q, k->key, pass->a)
                : PMIX_ERR_NOT_FOUND;
 }
 
-static pmix_status_t find_answer(const struct pass *pass, const pmix_query_t *q,
-                                 const char *key)
+/* Implements px_answer_key_fn. */
+static pmix_status_t answer_key(void *arg, const pmix_query_t *q, const char *key)
 {
+    struct pass *pass = arg;
     struct px_server *srv = pass->a->req->peer->server;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
@@ -101,17 +101,8 @@ static pmix_status_t find_answer(const struct pass *pass, const pmix_query_t *q,
                 rc = answer_row(pass, k, q);
     /* A refresh prefers what the host knows now. */
     if (rc == PMIX_ERR_NOT_FOUND &&
-        pass->after_host == flag_of(q, PMIX_QUERY_REFRESH_CACHE))
-        rc = answer_value(srv, q, key, pass->a);
-    return rc;
-}
-
-/* Implements px_answer_key_fn. */
-static pmix_status_t answer_key(void *arg, const pmix_query_t *q, const char *key)
-{
-    struct pass *pass = arg;
-    pmix_status_t rc = find_answer(pass, q, key);
-
+        pass->after_host == px_query_flag(q, PMIX_QUERY_REFRESH_CACHE))
+        rc = answer_value(pass, q, key);
     if (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE)
         return rc;
     if (rc != PMIX_ERR_NOT_FOUND)
@@ -196,7 +187,7 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
     struct px_server *srv = req->peer->server;
     pmix_status_t rc = check_counts(req->peer, &u->args);
 
-    u->answers = calloc(1, sizeof(*u->answers));
+    u->answers = malloc(sizeof(*u->answers));
     if (!u->answers)
         return PMIX_ERR_NOMEM;
     *u->answers = (struct px_answers){
@@ -226,7 +217,7 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
 static bool is_for_host(const pmix_server_module_t *m, const struct px_args *args)
 {
     for (size_t i = 0; i < args->n_queries; i++)
-        if (flag_of(&args->queries[i], PMIX_QUERY_LOCAL_ONLY))
+        if (px_query_flag(&args->queries[i], PMIX_QUERY_LOCAL_ONLY))
             return false;
     return m->query && args->n_queries > 0;
 }

@@ -216,9 +216,8 @@ static pmix_status_t answer_usage(struct px_server *srv, const pmix_query_t *q,
                           ROW_B, &s);
     if (rc)
         return rc;
-    s->average = is_average ||
-                 px_info_flag(q->qualifiers, q->nqual, PMIX_QUERY_REPORT_AVG);
-    s->range = px_info_flag(q->qualifiers, q->nqual, PMIX_QUERY_REPORT_MINMAX);
+    s->average = is_average || px_query_flag(q, PMIX_QUERY_REPORT_AVG);
+    s->range = px_query_flag(q, PMIX_QUERY_REPORT_MINMAX);
     return PMIX_SUCCESS;
 }
 
