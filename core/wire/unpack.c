@@ -253,19 +253,24 @@ static bool get_row_again(px_reader *r, const struct px_read_row *last,
 
 /* ---- arrays ---------------------------------------------------------------------- */
 
-/* Reads an element into memory that is not zeroed. */
-static pmix_status_t get_element(px_reader *r, void *at, const struct px_type *t,
-                                 struct px_read_row *last)
+/* Reads rows about processes. Counts the valid rows in *n. */
+static pmix_status_t get_rows(px_reader *r, pmix_proc_info_t *rows, size_t *n)
 {
-    const uint8_t *begin = r->pos;
+    const struct px_type *t = px_type_find(PMIX_PROC_INFO);
+    const size_t wanted = *n;
+    struct px_read_row last = {0};
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (t->id == PMIX_PROC_INFO && get_row_again(r, last, at, &rc))
-        return rc;
-    memset(at, 0, t->size); /* one by one, to keep the element in the cache */
-    rc = get_object(r, at, t, (enum px_store)t->store);
-    if (!rc && t->id == PMIX_PROC_INFO)
-        note_row(last, r, begin, at);
+    for (*n = 0; !rc && *n < wanted; *n += !rc) {
+        const uint8_t *begin = r->pos;
+
+        if (get_row_again(r, &last, &rows[*n], &rc))
+            continue;
+        memset(&rows[*n], 0, sizeof(*rows));
+        rc = get_object(r, &rows[*n], t, (enum px_store)t->store);
+        if (!rc)
+            note_row(&last, r, begin, &rows[*n]);
+    }
     return rc;
 }
 
@@ -273,8 +278,9 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
                               const struct px_type *t)
 {
     enum px_store store = (enum px_store)t->store;
-    struct px_read_row last = {0};
+    pmix_status_t rc = PMIX_SUCCESS;
     char *at = array;
+    size_t i = 0;
 
     if (px_is_number(store))
         return px_get_numbers(r, store, array, n);
@@ -285,16 +291,20 @@ pmix_status_t px_get_elements(px_reader *r, void *array, size_t n,
             memset(array, 0, n * t->size);
         return get_leaf(r, array, store);
     }
-    for (size_t i = 0; i < n; i++, at += t->size) {
-        pmix_status_t rc = get_element(r, at, t, &last);
-
-        if (rc) {
-            while (i-- > 0)
-                px_type_destruct(t->id, at -= t->size);
-            return rc;
-        }
+    if (t->id == PMIX_PROC_INFO) {
+        i = n;
+        rc = get_rows(r, array, &i);
+        at += i * t->size;
     }
-    return PMIX_SUCCESS;
+    for (; !rc && i < n; i++, at += t->size) {
+        memset(at, 0, t->size); /* one by one, to keep the element in the cache */
+        rc = get_object(r, at, t, store);
+        if (rc)
+            break;
+    }
+    while (rc && i-- > 0)
+        px_type_destruct(t->id, at -= t->size);
+    return rc;
 }
 
 /* Grows an array from `had` to `cap` elements. */
