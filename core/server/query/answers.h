@@ -22,6 +22,8 @@ struct px_answers {
     struct px_req *req;    /* charged for the answers */
     pmix_status_t failure; /* of a key without an answer */
     bool sources;          /* the parts that answer are named: TENON_QUERY_SOURCE */
+    bool local_only;       /* a query for the host has PMIX_QUERY_LOCAL_ONLY */
+    bool refreshes;        /* a query for the host has PMIX_QUERY_REFRESH_CACHE */
 };
 
 /* A query key and its function; the last row is zero. Several tables may have a key:

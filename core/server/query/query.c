@@ -205,6 +205,8 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
         pmix_query_t *q = &u->args.queries[i];
         px_infos l = {.v = q->qualifiers, .n = q->nqual, .cap = q->nqual};
 
+        u->answers->local_only |= px_query_flag(q, PMIX_QUERY_LOCAL_ONLY);
+        u->answers->refreshes |= px_query_flag(q, PMIX_QUERY_REFRESH_CACHE);
         rc = px_infos_set_user(&l, req->peer);
         q->qualifiers = l.v;
         q->nqual = l.n;
@@ -212,21 +214,13 @@ static pmix_status_t prepare_query(struct px_req *req, struct px_upcall *u)
     return rc;
 }
 
-/* True if the host gets the remaining queries. A query for local information is not for
- * the host. */
-static bool is_for_host(const pmix_server_module_t *m, const struct px_args *args)
-{
-    for (size_t i = 0; i < args->n_queries; i++)
-        if (px_query_flag(&args->queries[i], PMIX_QUERY_LOCAL_ONLY))
-            return false;
-    return m->query && args->n_queries > 0;
-}
-
+/* Asks the host. A query for local information is not for the host. */
 static pmix_status_t call_query(const pmix_server_module_t *m, struct px_upcall *u)
 {
-    return is_for_host(m, &u->args) ? m->query(&u->proc, u->args.queries,
-                                               u->args.n_queries, px_upcall_info_cb, u)
-                                    : PMIX_ERR_NOT_FOUND;
+    return m->query && u->args.n_queries > 0 && !u->answers->local_only
+               ? m->query(&u->proc, u->args.queries, u->args.n_queries,
+                          px_upcall_info_cb, u)
+               : PMIX_ERR_NOT_FOUND;
 }
 
 /* ---- the host's answer ----------------------------------------------------------- */
@@ -321,7 +315,8 @@ static void keep_refreshed(struct px_req *req, const struct px_upcall *answer)
 {
     const pmix_status_t rc = answer->status;
 
-    if ((rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS) &&
+    if (answer->answers && answer->answers->refreshes &&
+        (rc == PMIX_SUCCESS || rc == PMIX_ERR_PARTIAL_SUCCESS) &&
         px_query_refresh(req->peer->server->model, &req->peer->proc,
                          answer->args.queries, answer->args.n_queries, answer->infos.v,
                          answer->infos.n))
