@@ -31,25 +31,25 @@ struct px_local {
     pmix_rank_t rank;
     uid_t uid;
     gid_t gid;
-    void *object;          /* the host's server_object, passed back in upcalls */
+    pmix_status_t commit_status; /* of the last commit */
+    void *object;                /* the host's server_object, passed back in upcalls */
     unsigned n_peers;      /* connections that have neither finalized nor closed */
     unsigned n_tools;      /* tools among them */
     unsigned n_collecting; /* their requests in pending collectives */
-    bool of_tool;          /* made for a tool, and removed after its last connection */
-    bool connected;        /* the host was notified of the connection */
-    bool finalized;        /* the last of its connections has finalized */
-    bool committed;        /* at least one commit has arrived */
-    pmix_status_t commit_status; /* of the last commit */
+    int exit_code;         /* see exited */
     /* Number of the loss: the last connection broke before the rank finalized. Or 0. */
     uint64_t lost;
+    uint64_t last_ms;             /* time of its last request; 0: none so far */
+    struct px_timeline *timeline; /* its record; NULL: off (timeline.h) */
+    pid_t pid;                    /* as the built-in host started it; 0: not known */
+    uint8_t last_op;              /* of its last request: enum px_op */
+    bool of_tool;      /* made for a tool, and removed after its last connection */
+    bool connected;    /* the host was notified of the connection */
+    bool finalized;    /* the last of its connections has finalized */
+    bool committed;    /* at least one commit has arrived */
     bool left_sets;    /* the processes connected with it were notified of its end */
     bool end_reported; /* to fabric components: fabric/ends.c */
-    bool exited;       /* the built-in host has reported its end */
-    int exit_code;     /* of the end */
-    pid_t pid;         /* as the built-in host started it; 0: not known */
-    uint8_t last_op;   /* of its last request: enum px_op */
-    uint64_t last_ms;  /* time of that request; 0: none so far */
-    struct px_timeline *timeline; /* its record; NULL: off (timeline.h) */
+    bool exited;       /* the built-in host has reported its end, by exit_code */
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's
