@@ -46,7 +46,7 @@ static void on_rest(void *arg, pmix_status_t status, px_reader *reply)
     px_api_done(api, status);
 }
 
-/* Makes the queries the caller's own. */
+/* Replaces the queries by a copy, which the caller frees. */
 static pmix_status_t copy_queries(struct px_args *args, void **copy)
 {
     pmix_status_t rc = px_type_copy_array(PMIX_QUERY, copy, args->queries,
@@ -96,7 +96,7 @@ static pmix_status_t answer_here(void *arg, const pmix_query_t *q, const char *k
     return rc;
 }
 
-/* Answers queries about this library, and removes them. */
+/* Answers queries about this library, and removes the answered ones. */
 static pmix_status_t answer_support(struct local_answers *a, struct px_args *rest)
 {
     struct px_support_table tables[PX_N_LEVELS];
@@ -106,13 +106,14 @@ static pmix_status_t answer_support(struct local_answers *a, struct px_args *res
     return px_support_query(tables, rest->queries, &rest->n_queries, &a->infos);
 }
 
-/* Implements px_answer_key_fn. Takes a key that is among the answers. */
-static pmix_status_t was_answered(void *answers, const pmix_query_t *q PX_UNUSED,
-                                  const char *key)
+/* True if this process answers a key of the queries, or fails to. May add an answer. */
+static bool answers_any(struct local_answers *a, const struct px_args *args)
 {
-    const px_infos *l = answers;
-
-    return px_info_find(l->v, l->n, key) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    for (size_t i = 0; i < args->n_queries; i++)
+        for (char **key = args->queries[i].keys; key && *key; key++)
+            if (answer_here(a, &args->queries[i], *key) != PMIX_ERR_NOT_FOUND)
+                return true;
+    return false;
 }
 
 /* Answers queries as far as this process can. Sets rest to the other queries: the
@@ -131,18 +132,12 @@ static pmix_status_t answer_locally(struct local_answers *a, struct px_args *res
             rc = answer_support(a, rest);
     }
     before = a->infos.n;
-    for (size_t i = 0; !rc && i < rest->n_queries; i++)
-        for (char **key = rest->queries[i].keys; !rc && key && *key; key++) {
-            rc = answer_here(a, &rest->queries[i], *key);
-            if (rc == PMIX_ERR_NOT_FOUND)
-                rc = PMIX_SUCCESS;
-        }
-    if (rc || a->infos.n == before)
+    if (rc || !answers_any(a, rest))
         return rc;
+    while (a->infos.n > before) /* the walk below adds the answer again */
+        PMIx_Info_destruct(&a->infos.v[--a->infos.n]);
     rc = *copy ? PMIX_SUCCESS : copy_queries(rest, copy);
-    px_infos made = {.v = a->infos.v + before, .n = a->infos.n - before};
-    return rc ? rc
-              : px_query_keys(rest->queries, &rest->n_queries, was_answered, &made);
+    return rc ? rc : px_query_keys(rest->queries, &rest->n_queries, answer_here, a);
 }
 
 /* Answers queries about this library and about the data of this process. Sends the

@@ -78,6 +78,23 @@ PX_TEST(the_version_of_the_abi_is_known_before_init_and_after_finalize)
     PMIx_Query_destruct(&q[1]);
 }
 
+PX_TEST(a_key_is_answered_for_each_process_that_is_known)
+{
+    pmix_query_t q[] = {PMIX_QUERY_STATIC_INIT, PMIX_QUERY_STATIC_INIT};
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    for (int i = 0; i < 2; i++)
+        PMIx_Argv_append_nosize(&q[i].keys, PMIX_JOB_SIZE);
+    PMIx_Query_qualifiers_create(&q[1], 1);
+    PMIX_INFO_LOAD(q[1].qualifiers, PMIX_NSPACE, "unknown", PMIX_STRING);
+    ck_assert_int_eq(PMIx_Query_info(q, 2, &results, &n), PMIX_ERR_PARTIAL_SUCCESS);
+    ck_assert_uint_eq(n, 1);
+    PMIx_Info_free(results, n);
+    PMIx_Query_destruct(&q[0]);
+    PMIx_Query_destruct(&q[1]);
+}
+
 PX_TEST(common_keys_have_values)
 {
     static const struct {
