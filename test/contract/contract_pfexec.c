@@ -194,7 +194,7 @@ PX_TEST(has_default_signals_and_an_empty_mask)
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGRTMAX, SIG_IGN);
-    /* as in a process that posix_spawn of glibc has made, for example by ninja */
+    /* glibc's posix_spawn, which ninja uses, leaves these signals ignored. */
     for (int signum = 32; signum < SIGRTMIN; signum++)
         syscall(SYS_rt_sigaction, signum, ignored, NULL, 8);
     signal(SIGUSR1, on_signal);
