@@ -10,13 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads a number. Returns its end, or NULL if the number is missing or too large. */
+/* Reads a number of at most 19 digits, so that value cannot overflow. Returns its end,
+ * or NULL if the number is missing or too large. */
 static inline const char *px_number_take(const char *at, const char *end, uint32_t *out)
 {
-    const char *begin = at;
+    const char *begin = at, *most = end - at > 19 ? at + 19 : end;
     uint64_t value = 0;
 
-    for (; at < end && (unsigned)(*at - '0') < 10 && value <= UINT32_MAX; at++)
+    for (; at < most && (unsigned)(*at - '0') < 10; at++)
         value = value * 10 + (uint64_t)(*at - '0');
     *out = (uint32_t)value;
     return at > begin && value <= UINT32_MAX ? at : NULL;

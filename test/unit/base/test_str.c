@@ -234,6 +234,7 @@ PX_TEST(bad_syntax_is_refused_and_changes_nothing)
         "+1",
         "1--2",
         "99999999999999999999999999",
+        "00000000000000000001",
         NULL,
     };
     PX_AUTOFREE uint32_t *v = NULL;
