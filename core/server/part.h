@@ -124,4 +124,14 @@ struct px_server_part {
 /* All parts in order, with NULL at the end. */
 extern const struct px_server_part *const px_server_parts[];
 
+/* ---- rows of all parts (rows.c) -------------------------------------------------- */
+
+/* Sorts the rows of all parts for the functions below. Returns PMIX_ERR_NOMEM. */
+pmix_status_t px_part_rows_make(struct px_server *srv);
+/* Returns the row of a command; NULL: no part serves the command. */
+const struct px_rpc *px_part_rpc(const struct px_server *srv, uint8_t op);
+/* Returns the rows of a query key, *n of them, in the order of the parts. */
+const struct px_query_key *const *px_part_keys(const struct px_server *srv,
+                                               const char *key, size_t *n);
+
 #endif

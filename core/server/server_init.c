@@ -178,6 +178,7 @@ static void server_free(struct px_server *srv)
             free(px_take(state_of(srv, part)));
     }
     px_peer_unref(srv->self);
+    free(srv->rows);
     free(srv->tmpdir);
     free(srv->system_tmpdir);
     free(srv);
@@ -205,6 +206,8 @@ static pmix_status_t fill(struct px_server *srv, struct start *a)
                                            PMIX_HOMOGENEOUS_SYSTEM);
     px_read_gate_open(srv->gate);
     rc = make_self(srv);
+    if (!rc)
+        rc = px_part_rows_make(srv);
     if (rc)
         return rc;
     srv->conf = a->conf;

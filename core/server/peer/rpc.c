@@ -24,15 +24,6 @@
 
 /* ---- requests -------------------------------------------------------------------- */
 
-static const struct px_rpc *find_rpc(const struct px_server *srv, uint8_t op)
-{
-    for (const struct px_server_part *const *p = srv->parts; *p; p++)
-        for (const struct px_rpc *rpc = (*p)->rpcs; rpc && rpc->senders; rpc++)
-            if (rpc->op == op)
-                return rpc;
-    return NULL;
-}
-
 static pmix_status_t handle(struct px_server *srv, struct px_req *req)
 {
     const struct px_peer *peer = req->peer;
@@ -48,7 +39,7 @@ static pmix_status_t handle(struct px_server *srv, struct px_req *req)
         peer->local->last_op = req->op;
         peer->local->last_ms = px_clock_ms();
     }
-    req->rpc = find_rpc(srv, req->op);
+    req->rpc = px_part_rpc(srv, req->op);
     rc = px_req_admit(req);
     if (!rc && !req->rpc->passing)
         rc = px_charge(&req->charge, req->peer,
@@ -72,7 +63,7 @@ static void refuse(struct px_server *srv, struct px_peer *peer, uint32_t tag,
 
     px_reader_init(&in, peer->codec, payload, n);
     if (!px_unpack_u8(&in, &op, PMIX_COMMAND))
-        rpc = find_rpc(srv, op);
+        rpc = px_part_rpc(srv, op);
     if (rpc && rpc->failed)
         rpc->failed(srv, peer, PMIX_ERR_NOMEM);
     px_peer_refuse(peer, tag, PMIX_ERR_NOMEM);

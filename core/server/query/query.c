@@ -92,13 +92,13 @@ static pmix_status_t answer_row(const struct pass *pass, const struct px_query_k
 static pmix_status_t answer_key(void *arg, const pmix_query_t *q, const char *key)
 {
     struct pass *pass = arg;
-    struct px_server *srv = pass->a->req->peer->server;
+    size_t n;
+    const struct px_query_key *const *rows = px_part_keys(pass->a->req->peer->server,
+                                                          key, &n);
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    for (const struct px_server_part *const *p = srv->parts; *p; p++)
-        for (const struct px_query_key *k = (*p)->query_keys; k && k->key; k++)
-            if (rc == PMIX_ERR_NOT_FOUND && *k->key == *key && strcmp(k->key, key) == 0)
-                rc = answer_row(pass, k, q);
+    for (size_t i = 0; i < n && rc == PMIX_ERR_NOT_FOUND; i++)
+        rc = answer_row(pass, rows[i], q);
     /* A refresh prefers what the host knows now. */
     if (rc == PMIX_ERR_NOT_FOUND &&
         pass->after_host == px_query_flag(q, PMIX_QUERY_REFRESH_CACHE))
