@@ -613,9 +613,6 @@ static void on_get(struct px_api *api)
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
     name_proc(m, &op->proc, op->of_self, api->args.text);
-    px_proc_set(&op->proc, op->proc.nspace, op->proc.rank); /* proc is a map key: clears
-                                                             * the bytes behind the
-                                                             * name */
     ns = px_nspace_find(m, op->proc.nspace);
     /* Most values of an assembly's member are stored under the member's own name. */
     if (ns && ns->assembly && op->proc.rank < PMIX_RANK_VALID) {
@@ -787,7 +784,7 @@ PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],
     px_group_name name;
     pmix_status_t rc = check(key, info, ninfo);
 
-    if (!rc)
+    if (!rc && ninfo > 0)
         rc = px_group_name_read(&key, info, ninfo, name);
     if (rc || !cbfunc)
         return rc ? rc : PMIX_ERR_BAD_PARAM;

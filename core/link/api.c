@@ -53,8 +53,11 @@ pmix_status_t px_api_wait(struct px_api *op)
 {
     pmix_status_t rc = px_api_check(op);
 
-    if (rc || !op->at_once || !px_process_on_loop())
-        return rc ? rc : px_process_call(on_call, op);
+    if (!rc)
+        rc = px_process_call(on_call, op);
+    /* px_process_call begins no call on the loop's thread. */
+    if (rc != PMIX_ERR_WOULD_BLOCK || !op->at_once || !px_process_on_loop())
+        return rc;
     op->inside = true;
     start(op);
     return op->status;

@@ -38,14 +38,14 @@ struct px_api {
     /* In a callback, start ends the call before start returns, and calls no function of
      * the program. px_api_wait then runs the call there, too. */
     bool at_once;
-    bool inside;                      /* runs in a callback, by at_once */
+    bool inside; /* runs in a callback, by at_once */
+    pmix_status_t status;
     const struct px_request *request; /* the request's table; NULL: op borrows
                                        * nothing */
     /* Name of a call whose args.info no other party reads (px_required_check). NULL for
      * other calls. */
     const char *function;
     struct px_args args;
-    pmix_status_t status;
     pmix_info_t *results;
     size_t n_results;
 };

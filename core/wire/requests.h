@@ -30,8 +30,8 @@ typedef struct px_args {
     char *text;   /* name of a group, block or key; message of an abort */
     char *nspace; /* with rank: the target process */
     pmix_rank_t rank;
-    pmix_byte_object_t bytes;
     pmix_status_t code;
+    pmix_byte_object_t bytes;
     time_t stamp;
     size_t id;       /* of a forwarding or a fabric */
     uint32_t number; /* of a session or a user */
