@@ -262,9 +262,14 @@ static void leave(struct px_loop *loop)
 static bool has_news(struct px_loop *loop)
 {
     const bool is_new = loop->poll.has_new_timer;
+    const uint64_t known_ms = loop->sleeps_until_ms;
 
     loop->poll.has_new_timer = false;
-    return loop->external ? is_new : px_poll_due(&loop->poll) < loop->sleeps_until_ms;
+    if (loop->external)
+        return is_new;
+    /* The first comparison spares most calls the clock. */
+    return loop->poll.due_ms < known_ms &&
+           px_poll_due(&loop->poll, px_clock_ms()) < known_ms;
 }
 
 void px_lead_release(struct px_loop *loop)
@@ -294,18 +299,22 @@ void px_lead_pass(struct px_loop *loop, bool wait)
     px_lead_run_mail(loop);
 }
 
-/* Makes a pass without a sleep, or runs the messages only, and measures the time. */
-static PX_LOOP_ONLY void timed_pass(struct px_loop *loop, bool mail_only)
-{
-    const uint64_t began = px_clock_ns();
+#define NS_PER_MS 1000000u
 
-    if (mail_only)
+/* Makes a pass without a sleep, and measures the time. mail_only: runs the messages
+ * only, unless a timer is due. Returns the time at the end in milliseconds. */
+static PX_LOOP_ONLY uint64_t timed_pass(struct px_loop *loop, bool mail_only)
+{
+    const uint64_t began = px_clock_ns(), now_ms = began / NS_PER_MS;
+
+    if (mail_only && px_poll_due(&loop->poll, now_ms) > now_ms)
         px_lead_run_mail(loop);
     else
         px_lead_pass(loop, false);
-    const uint64_t took = px_clock_ns() - began;
-    if (took > loop->longest_ns)
-        loop->longest_ns = took;
+    const uint64_t ended = px_clock_ns();
+    if (ended - began > loop->longest_ns)
+        loop->longest_ns = ended - began;
+    return ended / NS_PER_MS;
 }
 
 /* Takes the lead for the own thread, which waits for the lead only in a server. With
@@ -325,7 +334,7 @@ static bool take_for_own(struct px_loop *loop)
 static uint64_t own_pass(struct px_loop *loop, bool mail_only)
 {
     enum { RETRY_MS = 100 }; /* after the kernel had no room for the set */
-    uint64_t due;
+    uint64_t now_ms, due;
 
     if (!take_for_own(loop))
         return PX_NEVER; /* a guest handles timers, and wakes this thread if work is
@@ -333,11 +342,10 @@ static uint64_t own_pass(struct px_loop *loop, bool mail_only)
     pthread_mutex_unlock(&loop->lead_lock);
     px_lead_enter(loop);
     px_poll_fill(&loop->poll);
-    timed_pass(loop, mail_only && loop->poll.is_mirrored &&
-                         px_poll_due(&loop->poll) > px_clock_ms());
-    due = has_any_mail(loop) ? 0 : px_poll_due(&loop->poll);
-    if (!loop->poll.is_mirrored && due > px_clock_ms() + RETRY_MS)
-        due = px_clock_ms() + RETRY_MS;
+    now_ms = timed_pass(loop, mail_only && loop->poll.is_mirrored);
+    due = has_any_mail(loop) ? 0 : px_poll_due(&loop->poll, now_ms);
+    if (!loop->poll.is_mirrored && due > now_ms + RETRY_MS)
+        due = now_ms + RETRY_MS;
     pthread_mutex_lock(&loop->lead_lock);
     leave(loop);
     px_poll_arm(&loop->poll, loop->no_guests ? PX_ARM_ALWAYS : PX_ARM_ONCE);
@@ -389,7 +397,7 @@ void px_loop_pump(struct px_loop *loop)
     if (!mine)
         return;
     px_lead_enter(loop);
-    timed_pass(loop, false);
+    (void)timed_pass(loop, false);
     px_lead_release(loop);
 }
 

@@ -167,9 +167,9 @@ void px_call_wait_listening(struct px_call *call);
  * caller then needs px_poll_fini, too. */
 pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base);
 void px_poll_fini(struct px_poll *p);
-/* Returns a time (px_clock_ms()) before which no timer is due; PX_NEVER without
- * timers. */
-uint64_t px_poll_due(struct px_poll *p);
+/* Returns a time (px_clock_ms()) before which no timer is due; PX_NEVER without timers.
+ * Never less than p->due_ms. */
+uint64_t px_poll_due(struct px_poll *p, uint64_t now_ms);
 /* Reports ready descriptors and due timers, and first waits for them if wait. Not for a
  * program's base. */
 void px_poll_run(struct px_poll *p, bool wait) PX_LOOP_ONLY;

@@ -159,9 +159,9 @@ void px_poll_fini(struct px_poll *p)
  * the own thread, which sleeps by ours, would try again and again until then. */
 static void activate_due(struct px_poll *p)
 {
-    const uint64_t due = px_poll_due(p);
+    const uint64_t now = p->due_ms == PX_NEVER ? 0 : px_clock_ms();
 
-    if (due == PX_NEVER || due > px_clock_ms())
+    if (px_poll_due(p, now) > now)
         return;
     PX_LIST_EACH (&p->timers.slots[0], struct px_timer, t, link)
         event_active(&t->event, EV_TIMEOUT, 1);
@@ -500,18 +500,17 @@ static void move_base(struct px_timers *all, uint64_t now)
 
 /* Returns a bound for the next due timer. The bound is recomputed only after it has
  * passed. */
-uint64_t px_poll_due(struct px_poll *p)
+uint64_t px_poll_due(struct px_poll *p, uint64_t now_ms)
 {
     struct px_timers *all = &p->timers;
-    const uint64_t now = p->due_ms == PX_NEVER ? 0 : px_clock_ms();
 
-    if (p->due_ms > now)
+    if (p->due_ms > now_ms)
         return p->due_ms;
-    move_base(all, now);
+    move_base(all, now_ms);
     p->due_ms = PX_NEVER;
     for (unsigned i = 0; i < PX_TIMER_SLOTS && p->due_ms == PX_NEVER; i++)
         if (!px_list_empty(&all->slots[i]))
-            p->due_ms = i == 0 ? now : all->least_ms[i];
+            p->due_ms = i == 0 ? now_ms : all->least_ms[i];
     return p->due_ms;
 }
 
@@ -528,7 +527,7 @@ static struct px_timer *find_due(struct px_poll *p, uint64_t now)
 
 void px_poll_run_beside(struct px_poll *p, bool wait)
 {
-    const uint64_t due = px_poll_due(p);
+    const uint64_t due = px_poll_due(p, px_clock_ms());
     unsigned ready;
     void *args[2];
     struct px_timer *t;
