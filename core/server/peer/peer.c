@@ -45,11 +45,10 @@ struct px_local *px_local_get(struct px_nspace *ns, pmix_rank_t rank)
 
     if (before && before->rank == rank)
         return before;
-    local = calloc(1, sizeof(*local));
+    local = malloc(sizeof(*local));
     if (!local)
         return NULL;
-    local->ns = ns;
-    local->rank = rank;
+    *local = (struct px_local){.ns = ns, .rank = rank};
     px_list_insert_before(before ? before->link.next : ns->locals.next, &local->link);
     return local;
 }
