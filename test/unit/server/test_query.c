@@ -435,6 +435,30 @@ PX_TEST(the_keys_are_those_of_the_host_and_ours_and_have_qualifiers)
     ck_assert_uint_eq(host_calls("query"), 1);
 }
 
+PX_TEST(each_row_of_a_key_is_found)
+{
+    static const char *const unknown[] = {"", "example", "pmix.zzz"};
+    size_t n, n_rows = 0;
+
+    raw_start(&host_module, 1, 0);
+    for (const struct px_server_part *const *p = px_server_parts; *p; p++)
+        for (const struct px_query_key *k = (*p)->query_keys; k && k->key; k++) {
+            const struct px_query_key *const *rows = px_part_keys(px_process.server,
+                                                                  k->key, &n);
+            size_t i = 0;
+
+            while (i < n && rows[i] != k)
+                i++;
+            ck_assert_msg(i < n && strcmp(rows[0]->key, k->key) == 0, "%s", k->key);
+            n_rows++;
+        }
+    ck_assert_uint_gt(n_rows, 0);
+    for (size_t i = 0; i < PX_COUNT(unknown); i++) {
+        px_part_keys(px_process.server, unknown[i], &n);
+        ck_assert_uint_eq(n, 0);
+    }
+}
+
 PX_TEST(the_attributes_of_spawn_are_those_that_the_host_registered)
 {
     char *names[] = {TEXT("PMIX_HOST"), TEXT("PMIX_DEBUG_STOP_IN_INIT"), TEXT("own"),

@@ -173,6 +173,7 @@ PX_TEST(each_command_has_one_row_or_is_refused)
         const struct px_rpc *row = row_of(op, &n);
 
         ck_assert_msg(n == (policy->senders ? 1 : 0), "%zu rows for command %u", n, op);
+        ck_assert_ptr_eq(px_part_rpc(px_process.server, (uint8_t)op), row);
         if (row) {
             ck_assert_msg(row->senders == policy->senders, "senders of %u", op);
             ck_assert_msg(row->reach == policy->reach, "reach of %u", op);
