@@ -34,7 +34,7 @@ DEBIAN_LIB=$(readlink -f "/usr/lib/$MULTIARCH/libpmix.so.2" 2>/dev/null || true)
 DEBIAN_DIR=$(dirname "${DEBIAN_LIB:-/nowhere/x}")
 DEBIAN_INCLUDE=/usr/lib/$MULTIARCH/pmix2/include
 OUR_LIB=$(readlink -f "$LIBDIR/libpmix.so.2" || true)
-N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 N_SEEN=0 PART=1 PARTS=1 KEEP=0 ONLY=() TMP=''
+N_PASS=0 N_FAIL=0 N_SKIP=0 N_CASE=0 N_SEEN=0 PART=1 PARTS=1 KEEP=0 ONLY=() STARTED=() TMP=''
 
 # Flags of a sanitized build for our own programs.
 SANITIZE_FLAGS=()
@@ -181,6 +181,7 @@ start() {
     : >"$OUT" # removes the output of an earlier program at once
     (in_case "$@") <"${IN:-/dev/null}" >"$OUT" 2>"$ERR" &
     PID=$!
+    STARTED+=("$PID")
 }
 
 # Sleeps without a process of its own: nothing comes from the FIFO.
@@ -331,6 +332,18 @@ list_shm() {
     fi
 }
 
+# Waits until the commands of start run, at most 10 s, because a shell before its exec does not have the mark.
+await_marks() {
+    local pid file end=$((SECONDS + 10))
+    for pid in "${STARTED[@]}"; do
+        file=/proc/$pid/environ
+        while [ $SECONDS -lt $end ] && grep -qz . "$file" 2>/dev/null &&
+            ! grep -qzxF "TENON_TEST_MARK=$MARK" "$file" 2>/dev/null; do
+            nap 0.01
+        done
+    done
+}
+
 # Describes leftovers; prints nothing without any. Gives processes a moment to end. Before: SHM_BEFORE.
 leftovers() {
     local pid pids i names what=''
@@ -401,7 +414,7 @@ t() {
     list_shm
     SHM_BEFORE=("${SHM[@]}")
     set +e
-    (set -euo pipefail; trap - EXIT; ulimit -c 0; cd "$TMP"; "$@") >"$LOG" 2>&1 </dev/null
+    (set -euo pipefail; trap await_marks EXIT; ulimit -c 0; cd "$TMP"; "$@") >"$LOG" 2>&1 </dev/null
     rc=$?
     set -e
     why=
