@@ -36,7 +36,7 @@ struct px_server {
     void *builtin;                      /* state of the built-in host */
     const struct px_server_part *const *parts;
     struct px_part_rows *rows; /* of their tables, see px_part_rpc and px_part_keys */
-    size_t n_parts; /* number of parts created */
+    size_t n_parts;            /* number of parts created */
     struct px_server_parts part;
     pmix_proc_t proc; /* name of this server */
     char *tmpdir, *system_tmpdir,
@@ -50,7 +50,7 @@ struct px_server {
     struct px_peer *self;   /* peer of this process's API calls */
     bool stopping;
     unsigned refs;              /* number of further PMIx_server_init calls */
-    uint64_t n_lost;            /* processes that were lost so far */
+    uint32_t n_lost;            /* processes that were lost so far */
     struct px_server_conf conf; /* report_uri NULL: no report */
 };
 

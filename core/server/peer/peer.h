@@ -24,7 +24,8 @@ struct px_timeline;
 struct px_user;
 
 /* A client that the host has registered, or a tool that the host has admitted. Member
- * of px_nspace.locals, in the order of ranks. */
+ * of px_nspace.locals, in the order of ranks. Small, because a host registers all ranks
+ * of its node one after the other. */
 struct px_local {
     struct px_list link;
     struct px_nspace *ns;
@@ -33,23 +34,23 @@ struct px_local {
     gid_t gid;
     pmix_status_t commit_status; /* of the last commit */
     void *object;                /* the host's server_object, passed back in upcalls */
-    unsigned n_peers;      /* connections that have neither finalized nor closed */
-    unsigned n_tools;      /* tools among them */
-    unsigned n_collecting; /* their requests in pending collectives */
+    unsigned n_peers : 24; /* connections that have neither finalized nor closed */
+    unsigned last_op : 8;  /* command of its last request: enum px_op */
+    unsigned n_tools : 24; /* tools among n_peers */
+    bool of_tool : 1;      /* made for a tool, and removed after its last connection */
+    bool connected : 1;    /* the host was notified of the connection */
+    bool finalized : 1;    /* the last of its connections has finalized */
+    bool committed : 1;    /* at least one commit has arrived */
+    bool left_sets : 1; /* the processes connected with it were notified of its end */
+    bool end_reported : 1; /* to fabric components: fabric/ends.c */
+    bool exited : 1;       /* the built-in host has reported its end, by exit_code */
+    unsigned n_collecting; /* requests of its connections in pending collectives */
     int exit_code;         /* see exited */
     /* Number of the loss: the last connection broke before the rank finalized. Or 0. */
-    uint64_t lost;
+    uint32_t lost;
+    pid_t pid;                    /* as the built-in host started it; 0: not known */
     uint64_t last_ms;             /* time of its last request; 0: none so far */
     struct px_timeline *timeline; /* its record; NULL: off (timeline.h) */
-    pid_t pid;                    /* as the built-in host started it; 0: not known */
-    uint8_t last_op;              /* of its last request: enum px_op */
-    bool of_tool;      /* made for a tool, and removed after its last connection */
-    bool connected;    /* the host was notified of the connection */
-    bool finalized;    /* the last of its connections has finalized */
-    bool committed;    /* at least one commit has arrived */
-    bool left_sets;    /* the processes connected with it were notified of its end */
-    bool end_reported; /* to fabric components: fabric/ends.c */
-    bool exited;       /* the built-in host has reported its end, by exit_code */
 };
 
 /* One connection. A rank may have several (fork, re-init). API calls of the server's
