@@ -35,6 +35,9 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     if (loop->wants_thread)
         (void)px_loop_need_thread(loop);
     loop->wants_thread = false;
+    /* Otherwise the release would wake the own thread again, during the next call. */
+    if (px_call_is_done(call) && loop->turned_away)
+        px_lead_pass(loop, false);
     if (!px_call_is_done(call) && !call->changed) {
         pthread_mutex_lock(&loop->lead_lock);
         px_poll_arm(&loop->poll, PX_ARM_NOT);

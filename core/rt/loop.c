@@ -253,7 +253,7 @@ bool px_lead_is_open(struct px_loop *loop)
 static void leave(struct px_loop *loop)
 {
     atomic_store_explicit(&loop->leader, 0, memory_order_relaxed);
-    loop->led = false;
+    loop->led = loop->turned_away = false;
     pthread_cond_broadcast(&loop->lead_free);
 }
 
@@ -329,20 +329,22 @@ static bool take_for_own(struct px_loop *loop)
     return true;
 }
 
-/* Makes a pass of the own thread. With lead_lock. mail_only: a message woke the thread,
- * and no descriptor is ready. Returns the time of the next wake-up. */
-static uint64_t own_pass(struct px_loop *loop, bool mail_only)
+/* Makes a pass of the own thread after a sleep. With lead_lock. Returns the time of the
+ * next wake-up. */
+static uint64_t own_pass(struct px_loop *loop, enum px_woken by)
 {
     enum { RETRY_MS = 100 }; /* after the kernel had no room for the set */
     uint64_t now_ms, due;
 
-    if (!take_for_own(loop))
-        return PX_NEVER; /* a guest handles timers, and wakes this thread if work is
-                          * left */
+    if (!take_for_own(loop)) {
+        /* A guest handles timers, and wakes this thread if work is left. */
+        loop->turned_away |= by == PX_WOKEN_BY_WATCH;
+        return PX_NEVER;
+    }
     pthread_mutex_unlock(&loop->lead_lock);
     px_lead_enter(loop);
     px_poll_fill(&loop->poll);
-    now_ms = timed_pass(loop, mail_only && loop->poll.is_mirrored);
+    now_ms = timed_pass(loop, by == PX_WOKEN_BY_MAIL && loop->poll.is_mirrored);
     due = has_any_mail(loop) ? 0 : px_poll_due(&loop->poll, now_ms);
     if (!loop->poll.is_mirrored && due > now_ms + RETRY_MS)
         due = now_ms + RETRY_MS;
@@ -360,7 +362,7 @@ static bool own_turn(struct px_loop *loop, enum px_woken by, uint64_t *due)
     loop->own_rests = false;
     if (by == PX_WOKEN_BY_WATCH && loop->poll.armed == PX_ARM_ONCE)
         loop->poll.armed = PX_ARM_NOT;
-    *due = own_pass(loop, by == PX_WOKEN_BY_MAIL);
+    *due = own_pass(loop, by);
     const bool goes_on = !loop->stopped;
 
     if (goes_on) {

@@ -93,6 +93,7 @@ struct px_loop {
     bool own_sleeps; /* the own thread has begun its first sleep, or will do so first */
     atomic_bool own_rests; /* the own thread of a server sleeps, and callers may lead */
     uint64_t sleeps_until_ms;
+    atomic_bool turned_away; /* a guest led when a descriptor woke the own thread */
     unsigned n_visits;       /* threads in px_loop_begin_visit */
     void *visited;           /* the watch or timer that the visit is about */
     uintptr_t programs_self; /* the thread that runs the program's base, or 0 */
