@@ -11,6 +11,7 @@
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -147,7 +148,13 @@ static int host_child_pidfd(const struct px_services *host, pid_t pid, int pidfd
     notice_thread();
     PX_AUTOCLOSE int taken = pidfd;
     struct fake_host *h = fake_of(host);
+    siginfo_t info;
 
+    if (h->child_fails == PMIX_ERR_NOT_FOUND) { /* a child that has ended */
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | __WALL),
+                         0);
+    }
     if (h->child_fails)
         return h->child_fails;
     struct child *c = calloc(1, sizeof(*c));
