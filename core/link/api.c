@@ -55,7 +55,7 @@ pmix_status_t px_api_wait(struct px_api *op)
 
     if (!rc)
         rc = px_process_call(on_call, op);
-    /* px_process_call begins no call on the loop's thread. */
+    /* px_process_call refuses a call on the loop's thread before the call begins. */
     if (rc != PMIX_ERR_WOULD_BLOCK || !op->at_once || !px_process_on_loop())
         return rc;
     op->inside = true;

@@ -5,8 +5,9 @@
 
 #include "core/model/nspace.h"
 
-/* Looks up a key of a query about a rank of ns, by the qualifiers of a Get. The rank
- * PMIX_RANK_WILDCARD means job-level values. local, remote: see want_local and
+/* Looks up the value of a key that a query asks for, of a rank of ns. The query's
+ * qualifiers mean the same as those of PMIx_Get. The rank PMIX_RANK_WILDCARD means
+ * job-level values. local, remote: see want_local and
  * want_remote. Returns PMIX_ERR_NOT_FOUND for ns NULL. Any thread inside the gate. */
 pmix_status_t px_lookup_query(const struct px_model *m, const struct px_nspace *ns,
                               pmix_rank_t rank, const pmix_query_t *q, const char *key,

@@ -35,7 +35,8 @@ static bool drive(struct px_loop *loop, struct px_call *call)
     if (loop->wants_thread)
         (void)px_loop_need_thread(loop);
     loop->wants_thread = false;
-    /* Otherwise the release would wake the own thread again, during the next call. */
+    /* The own thread was woken in vain. Without this pass the release would wake that
+     * thread again, and the next call would already lead. */
     if (px_call_is_done(call) && loop->turned_away)
         px_lead_pass(loop, false);
     if (!px_call_is_done(call) && !call->changed) {

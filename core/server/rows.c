@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Rows of all parts. Rows of one key are in the order of the parts. */
+/* Index of the rows of all parts. Rows with the same key are in the order of the
+ * parts. */
 struct px_part_rows {
     const struct px_rpc *rpcs[UINT8_MAX + 1]; /* by command */
     size_t n;

@@ -35,7 +35,7 @@ struct px_server {
     const struct px_builtin_host *host; /* built-in host; NULL if a module was given */
     void *builtin;                      /* state of the built-in host */
     const struct px_server_part *const *parts;
-    struct px_part_rows *rows; /* of their tables, see px_part_rpc and px_part_keys */
+    struct px_part_rows *rows; /* of the parts' tables; see px_part_rpc */
     size_t n_parts;            /* number of parts created */
     struct px_server_parts part;
     pmix_proc_t proc; /* name of this server */

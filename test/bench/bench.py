@@ -34,9 +34,9 @@ release build that is made in build/bench/release, the system's, and "mixed", wh
 A row is named NAME/X, where X is the number of clients or another size; --rows takes a regular expression
 that its beginning must match. A figure is the median of several runs; half of the runs stay within "+-" of the
 median. A ratio is the median of those of single rounds, in which the libraries took turns. A row that seems slower
-than the second library is measured again, in twice as many rounds; "slower" means by more than 3 % in both. "calls" are the system calls of
-one such call, of the server, too, with the first library and with that of the ratios (--counts). The table, build/bench/report.html
-and build/bench/result.json have the same figures."""
+than the second library is measured again, in twice as many rounds; "slower" means by more than 3 % in both. "calls"
+are the system calls of one such call, of the server, too, with the first library and with that of the ratios
+(--counts). The table, build/bench/report.html and build/bench/result.json have the same figures."""
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))

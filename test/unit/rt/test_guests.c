@@ -151,8 +151,8 @@ PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
         ck_assert_int_eq(atomic_load(&n_writes), 1); /* only the test's own write */
         ck_assert_int_le(atomic_load(&n_changes), 6);
     }
-    /* A call that ends at once makes no wait, unless the own thread wakes up meanwhile,
-     * late, because of the last byte. */
+    /* A call that ends at once does not wait. But the own thread may wake up for the last
+     * byte during the first such call, which then looks at the descriptors. */
     for (int i = 0; i < 100 && (n_waits || i == 0); i++) {
         n_waits = 0;
         rt_on_loop(guest.loop, rt_do_nothing, NULL);
@@ -172,7 +172,6 @@ static void *wait_with_thread(void *arg PX_UNUSED)
     return (void *)(intptr_t)px_call(guest.loop, on_begin_with_thread, NULL);
 }
 
-/* A call starts the loop's thread, which sleeps until the call ends. */
 static atomic_int n_rung, n_rung_here;
 
 static void on_ring(void *arg PX_UNUSED, int fd, unsigned events PX_UNUSED)
@@ -224,6 +223,7 @@ PX_TEST(a_short_call_handles_what_the_loops_thread_could_not)
     leave_wait();
 }
 
+/* A call starts the loop's thread, which sleeps until the call ends. */
 PX_TEST(a_thread_that_a_call_wants_sleeps_until_it_has_work)
 {
     PX_TEST_NEEDS_PROC;
