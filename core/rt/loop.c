@@ -253,7 +253,8 @@ bool px_lead_is_open(struct px_loop *loop)
 static void leave(struct px_loop *loop)
 {
     atomic_store_explicit(&loop->leader, 0, memory_order_relaxed);
-    loop->led = loop->turned_away = false;
+    atomic_store_explicit(&loop->turned_away, false, memory_order_relaxed);
+    loop->led = false;
     pthread_cond_broadcast(&loop->lead_free);
 }
 
@@ -338,7 +339,8 @@ static uint64_t own_pass(struct px_loop *loop, enum px_woken by)
 
     if (!take_for_own(loop)) {
         /* A guest handles timers, and wakes this thread if work is left. */
-        loop->turned_away |= by == PX_WOKEN_BY_WATCH;
+        if (by == PX_WOKEN_BY_WATCH)
+            atomic_store_explicit(&loop->turned_away, true, memory_order_relaxed);
         return PX_NEVER;
     }
     pthread_mutex_unlock(&loop->lead_lock);
