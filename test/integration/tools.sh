@@ -270,7 +270,7 @@ controls() {
     first=$(json 'd["processes"][0]["pid"]') second=$(json 'd["processes"][1]["pid"]')
     ask pctrl --pause "$job:0"
     until_true 10 is_in_state T "$first" || fail "rank 0 goes on"
-    is_in_state S "$second" || is_in_state R "$second" || fail "rank 1 is paused, too"
+    ! is_in_state T "$second" || fail "rank 1 is paused, too"
     ask pctrl --resume "$job:0-1"
     until_true 10 is_in_state S "$first" || fail "rank 0 does not go on"
     ask pctrl --pset both --targets "$job:0,$job:1"
