@@ -80,6 +80,7 @@ struct times {
 };
 
 pmix_status_t time_one(struct times *t, call_fn *call, void *arg);
+/* Returns the mean of the middle half of the times, without the clock's. Sorts the times. */
 double middle_of(struct times *t);
 
 /* Adds a row: the time of each of many calls, of all clients at once. */
