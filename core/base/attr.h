@@ -13,6 +13,8 @@
 #define PX_EXPORT            __attribute__((visibility("default")))
 #define PX_UNUSED            __attribute__((unused))
 #define PX_NORETURN          __attribute__((noreturn))
+/* Keeps the registers and stack of a rare case out of the frequent case's function. */
+#define PX_NOINLINE __attribute__((noinline))
 
 /* Attributes for functions that must run on the loop thread. clang checks them at
  * compile time. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PMIx_Get: searches the local data in the caller's thread, then asks the server. */
 #include "core/client/client.h"
-#include "core/base/str.h"
 #include "core/model/assembly.h"
 #include "core/model/group_values.h"
 #include "core/model/lookup.h"
@@ -173,33 +172,6 @@ static inline pmix_status_t deliver(const char *key, pmix_value_t *v, pmix_value
     return rc;
 }
 
-/* Returns the value that equals *v among those that programs have pointers to. Adds *v
- * if there is none, and otherwise frees it. */
-static struct px_lent *lend(struct get_op *op, pmix_value_t *v)
-{
-    const char *key = op->api.args.text;
-    PX_AUTOFREE char *name = px_strf("%s:%u:%s", op->proc.nspace, op->proc.rank,
-                                     key ? key : "");
-    struct px_map *all = &op->api.client->lent;
-    struct px_lent *newest = name ? px_map_sget(all, name) : NULL, *l = newest;
-
-    while (l && px_type_compare(PMIX_VALUE, &l->value, v) != 0)
-        l = l->older;
-    if (l) {
-        px_type_destruct(PMIX_VALUE, v);
-        return l;
-    }
-    l = name ? malloc(sizeof(*l)) : NULL;
-    if (l) {
-        *l = (struct px_lent){.older = newest, .value = *v};
-        if (px_map_sput(all, name, l, NULL) == PMIX_SUCCESS)
-            return l;
-        free(l);
-    }
-    px_type_destruct(PMIX_VALUE, v);
-    return NULL;
-}
-
 /* Moves *v to the get's result. */
 static pmix_status_t give(struct get_op *op, pmix_value_t *v)
 {
@@ -208,14 +180,15 @@ static pmix_status_t give(struct get_op *op, pmix_value_t *v)
 
     if (rc || !op->lends)
         return rc;
-    struct px_lent *lent = lend(op, kept);
+    pmix_value_t *lent = px_client_lend(op->api.client, &op->proc, op->api.args.text,
+                                        kept);
     free(kept);
     if (!lent)
         return PMIX_ERR_NOMEM;
     if (op->value)
-        *op->value = lent->value;
+        *op->value = *lent;
     else
-        op->value = &lent->value;
+        op->value = lent;
     return PMIX_SUCCESS;
 }
 
@@ -743,6 +716,21 @@ static struct get_op make_get(const pmix_proc_t *proc, const char *key,
     return op;
 }
 
+/* Continues PMIx_Get on the loop, which may ask the server. */
+PX_NOINLINE static pmix_status_t get_on_loop(const pmix_proc_t *proc, const char *key,
+                                             const struct px_lookup *l,
+                                             pmix_value_t **val)
+{
+    struct get_op op = make_get(proc, key, l->quals, l->n_quals);
+
+    op.value = *val;
+    op.lends = l->is[PX_KEY_POINTER];
+    op.api.at_once = true;
+    pmix_status_t rc = px_api_wait(&op.api);
+    *val = op.value;
+    return rc;
+}
+
 PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_value_t **val)
@@ -768,13 +756,7 @@ PX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[],
         *val = NULL;
     if (find_at_once(proc, &l, &v, &rc))
         return rc ? rc : deliver(key, &v, val);
-    struct get_op op = make_get(proc, key, info, ninfo);
-    op.value = *val;
-    op.lends = l.is[PX_KEY_POINTER];
-    op.api.at_once = true;
-    rc = px_api_wait(&op.api);
-    *val = op.value;
-    return rc;
+    return get_on_loop(proc, key, &l, val);
 }
 
 PX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[],

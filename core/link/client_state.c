@@ -2,6 +2,14 @@
 /* Creation and destruction of the state that the API calls of a process share. */
 #include "core/link/client_state.h"
 
+#include "core/base/str.h"
+
+/* A value that programs have pointers to. */
+struct lent {
+    struct lent *older;
+    pmix_value_t value;
+};
+
 struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
 {
     struct px_client *c = calloc(1, sizeof(*c));
@@ -21,7 +29,7 @@ struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
 
 static void free_lent(struct px_map *lent)
 {
-    struct px_lent *l, *older;
+    struct lent *l, *older;
     size_t pos = 0;
 
     while ((l = px_map_next(lent, &pos, NULL, NULL)))
@@ -52,4 +60,28 @@ void px_client_reset_put(struct px_client *c, struct px_codec codec)
 {
     px_writer_cleanup(&c->put);
     px_writer_init(&c->put, codec);
+}
+
+pmix_value_t *px_client_lend(struct px_client *c, const pmix_proc_t *proc,
+                             const char *key, pmix_value_t *v)
+{
+    PX_AUTOFREE char *name = px_strf("%s:%u:%s", proc->nspace, proc->rank,
+                                     key ? key : "");
+    struct lent *newest = name ? px_map_sget(&c->lent, name) : NULL, *l = newest;
+
+    while (l && px_type_compare(PMIX_VALUE, &l->value, v) != 0)
+        l = l->older;
+    if (l) {
+        px_type_destruct(PMIX_VALUE, v);
+        return &l->value;
+    }
+    l = name ? malloc(sizeof(*l)) : NULL;
+    if (l) {
+        *l = (struct lent){.older = newest, .value = *v};
+        if (px_map_sput(&c->lent, name, l, NULL) == PMIX_SUCCESS)
+            return &l->value;
+        free(l);
+    }
+    px_type_destruct(PMIX_VALUE, v);
+    return NULL;
 }

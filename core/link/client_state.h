@@ -21,12 +21,6 @@ struct px_group {
     pmix_proc_t procs[];
 };
 
-/* A value that programs have pointers to (PMIX_GET_POINTER_VALUES). */
-struct px_lent {
-    struct px_lent *older;
-    pmix_value_t value;
-};
-
 /* Loop thread only. The members up to model do not change. */
 struct px_client {
     struct px_loop *loop;
@@ -47,9 +41,9 @@ struct px_client {
     struct px_map pending_gets;  /* process -> pending gets (client/get.c) */
     struct px_list fences;       /* pending calls of PMIx_Fence_nb (client/fence.c) */
     struct px_list late_gets;    /* gets that wait for such a call (client/get.c) */
-    struct px_map lent;    /* "namespace:rank:key" -> struct px_lent, newest first */
-    struct px_list groups; /* struct px_group, constructed by this process */
-    struct px_list invitations; /* pending invites and joins (client/invite.c) */
+    struct px_map lent;          /* "namespace:rank:key" -> values of px_client_lend */
+    struct px_list groups;       /* struct px_group, constructed by this process */
+    struct px_list invitations;  /* pending invites and joins (client/invite.c) */
     struct px_iof_receivers *receivers; /* receivers of forwarded output; core/role
                                          * makes them */
 };
@@ -60,5 +54,11 @@ struct px_client *px_client_create(struct px_loop *loop, struct px_model *model)
 void px_client_destroy(struct px_client *client);
 /* Drops the values since the last commit. codec: encoding of later values. */
 void px_client_reset_put(struct px_client *client, struct px_codec codec);
+/* Returns the value that equals *v among those that programs have pointers to
+ * (PMIX_GET_POINTER_VALUES). Adds *v if no value does, and otherwise frees *v. key
+ * may be NULL. Returns NULL if memory is exhausted. The value lives as long as the
+ * state. */
+pmix_value_t *px_client_lend(struct px_client *client, const pmix_proc_t *proc,
+                             const char *key, pmix_value_t *v);
 
 #endif

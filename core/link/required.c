@@ -46,20 +46,24 @@ static bool honours(const struct px_support_rows *rows, const char *function,
     return row && lists(row->attributes, key);
 }
 
+PX_NOINLINE static bool is_known(const char *function,
+                                 const struct px_support_rows *more, const char *key)
+{
+    bool known = px_str_starts(key, "PMIX_MCA_") ||
+                 (more && honours(more, function, key));
+
+    for (int level = 0; !known && level < PX_N_LEVELS; level++)
+        known = honours(&px_support_library_rows[level], function, key);
+    return known;
+}
+
 const pmix_info_t *px_required_unknown(const char *function,
                                        const struct px_support_rows *more,
                                        const pmix_info_t *info, size_t n)
 {
-    for (size_t i = 0; info && i < n; i++) {
-        bool known = !(info[i].flags & PMIX_INFO_REQD) ||
-                     px_str_starts(info[i].key, "PMIX_MCA_") ||
-                     (more && honours(more, function, info[i].key));
-
-        for (int level = 0; !known && level < PX_N_LEVELS; level++)
-            known = honours(&px_support_library_rows[level], function, info[i].key);
-        if (!known)
+    for (size_t i = 0; info && i < n; i++)
+        if ((info[i].flags & PMIX_INFO_REQD) && !is_known(function, more, info[i].key))
             return &info[i];
-    }
     return NULL;
 }
 

@@ -346,7 +346,7 @@ static bool is_one_app(const struct px_nspace *ns)
 static pmix_status_t find_only_app(const struct px_nspace *ns, const char *key,
                                    pmix_value_t *out)
 {
-    const pmix_rank_t first = 0;
+    static const pmix_rank_t first = 0;
 
     if (!is_one_app(ns))
         return PMIX_ERR_NOT_FOUND;
@@ -363,8 +363,9 @@ static uint32_t app_row(const struct px_model *m, const struct px_nspace *ns,
     return l->app != UINT32_MAX ? l->app : ns == m->own ? m->appnum : 0;
 }
 
-static pmix_status_t find_app(const struct px_model *m, const struct px_nspace *ns,
-                              struct px_lookup *l, pmix_value_t *out)
+static inline pmix_status_t find_app(const struct px_model *m,
+                                     const struct px_nspace *ns, struct px_lookup *l,
+                                     pmix_value_t *out)
 {
     uint32_t app = app_row(m, ns, l);
     pmix_status_t rc = or_resource(fetch(ns, l, PX_GDS_APP, app, out), m, l, PX_KEY_APP,

@@ -519,6 +519,16 @@ uint32_t px_procmap_run(const struct px_procmap *map, uint32_t node, uint32_t lo
     return (uint32_t)(n < map->n_ranks - rank ? n : map->n_ranks - rank);
 }
 
+/* Divides *d by the distance of two parts, leaves the remainder, and returns the
+ * quotient. Most maps have one part, and the branch is faster than the division. */
+static inline uint32_t part_of(uint32_t *d, uint32_t distance)
+{
+    const uint32_t n = distance == UINT32_MAX ? 0 : *d / distance;
+
+    *d -= n * distance;
+    return n;
+}
+
 static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
                             uint32_t *place)
 {
@@ -527,18 +537,10 @@ static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
     for (uint32_t at = 0; record(map, PX_MAP_PIECES, at, &p); at++) {
         if (rank < p.base || p.step == 0 || p.outer == 0)
             continue;
-        uint32_t d = rank - p.base, n, rep;
-        if (p.step < p.outer) { /* each rep holds one piece of each n */
-            rep = d / p.outer;
-            d %= p.outer;
-            n = d / p.step;
-            d %= p.step;
-        } else {
-            n = d / p.step;
-            d %= p.step;
-            rep = d / p.outer;
-            d %= p.outer;
-        }
+        const bool rep_first = p.step < p.outer; /* a rep holds a piece of each n */
+        uint32_t d = rank - p.base, rep = rep_first ? part_of(&d, p.outer) : 0;
+        const uint32_t n = part_of(&d, p.step);
+        rep = rep_first ? rep : part_of(&d, p.outer);
         *place = p.place + (n * p.reps + rep) * p.run + d;
         if (n < p.n && rep < p.reps && d < p.run)
             return true;
