@@ -32,10 +32,10 @@ static bool has_flag(const struct get_op *op, const char *key)
     return px_info_flag(op->api.args.info.v, op->api.args.info.n, key);
 }
 
-/* An empty namespace means the caller's. PMIX_RANK with an invalid rank means the
- * caller's rank. */
-static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
-                      const char *key)
+/* Completes a name, and returns its namespace or NULL. An empty namespace means the
+ * caller's. PMIX_RANK with an invalid rank means the caller's rank. */
+static struct px_nspace *name_proc(const struct px_model *m, pmix_proc_t *proc,
+                                   bool of_self, const char *key)
 {
     const pmix_proc_t *self = &m->self;
 
@@ -46,7 +46,7 @@ static void name_proc(const struct px_model *m, pmix_proc_t *proc, bool of_self,
         proc->rank = self->rank;
     if (key && strcmp(key, PMIX_LOCAL_PROCS) == 0) /* the same for every process */
         *proc = *self;
-    px_proc_localize(m, proc);
+    return px_proc_localize(m, proc);
 }
 
 /* Adds a key unless an earlier table had the key. The tables come in the order of a
@@ -236,9 +236,9 @@ static const struct px_nspace *named(const struct px_model *m, const pmix_proc_t
                                                   * need not be */
         return m->own;
     full = proc ? *proc : m->self;
-    name_proc(m, &full, !proc, l->key);
+    const struct px_nspace *ns = name_proc(m, &full, !proc, l->key);
     l->rank = full.rank;
-    return px_nspace_find(m, full.nspace);
+    return ns;
 }
 
 /* Searches in the caller's thread without a system call. Returns false if the loop must
@@ -585,8 +585,7 @@ static void on_get(struct px_api *api)
     struct px_nspace *ns;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
-    name_proc(m, &op->proc, op->of_self, api->args.text);
-    ns = px_nspace_find(m, op->proc.nspace);
+    ns = name_proc(m, &op->proc, op->of_self, api->args.text);
     /* Most values of an assembly's member are stored under the member's own name. */
     if (ns && ns->assembly && op->proc.rank < PMIX_RANK_VALID) {
         rc = has_flag(op, PMIX_GET_REFRESH_CACHE) ? rc : find_here(op);

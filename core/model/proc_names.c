@@ -29,19 +29,19 @@ void px_nspace_full_name(const struct px_model *m, const char *nspace,
         PMIx_Multicluster_nspace_construct(out, cluster, name);
 }
 
-void px_proc_localize(const struct px_model *m, pmix_proc_t *proc)
+struct px_nspace *px_proc_localize(const struct px_model *m, pmix_proc_t *proc)
 {
-    const char *colon;
+    struct px_nspace *ns = px_nspace_find(m, proc->nspace);
+    const char *colon = ns ? NULL : strchr(proc->nspace, ':');
     pmix_nspace_t full;
 
-    if (px_nspace_find(m, proc->nspace))
-        return;
-    colon = strchr(proc->nspace, ':');
-    if (!colon || !px_nspace_find(m, colon + 1))
-        return;
+    if (!colon || !(ns = px_nspace_find(m, colon + 1)))
+        return ns;
     px_nspace_full_name(m, colon + 1, full);
-    if (strcmp(full, proc->nspace) == 0)
-        memmove(proc->nspace, colon + 1, strlen(colon + 1) + 1);
+    if (strcmp(full, proc->nspace) != 0)
+        return NULL;
+    memmove(proc->nspace, colon + 1, strlen(colon + 1) + 1);
+    return ns;
 }
 
 /* ---- names in programs' requests ------------------------------------------------- */
@@ -124,10 +124,7 @@ pmix_status_t px_procs_expand(const struct px_model *m, pmix_proc_t **procs, siz
     bool any = false;
 
     for (size_t i = 0; i < *n; i++) {
-        const struct px_nspace *ns;
-
-        px_proc_localize(m, &(*procs)[i]);
-        ns = px_nspace_find(m, (*procs)[i].nspace);
+        const struct px_nspace *ns = px_proc_localize(m, &(*procs)[i]);
         any |= ns && ns->assembly;
     }
     if (!any)
@@ -150,14 +147,12 @@ pmix_status_t px_procs_expand(const struct px_model *m, pmix_proc_t **procs, siz
 bool px_proc_means(const struct px_model *m, const pmix_proc_t *named,
                    const pmix_proc_t *proc)
 {
-    const struct px_nspace *ns;
     pmix_proc_t local = *named;
     pmix_rank_t rank;
 
     if (px_proc_match(named, proc) || !m)
         return px_proc_match(named, proc);
-    px_proc_localize(m, &local);
-    ns = px_nspace_find(m, local.nspace);
+    const struct px_nspace *ns = px_proc_localize(m, &local);
     if (!ns || !ns->assembly)
         return px_proc_match(&local, proc);
     rank = px_assembly_rank(ns->assembly, proc);
