@@ -42,7 +42,7 @@ struct px_client_role {
 /* Records the first time of a step if the server records times. role may be NULL. */
 static inline void px_client_stamp(struct px_client_role *role, enum px_own_time step)
 {
-    if (role && role->own_ns[PX_OWN_INIT] && !role->own_ns[step])
+    if (role && !role->own_ns[step] && role->own_ns[PX_OWN_INIT])
         role->own_ns[step] = px_clock_ns();
 }
 

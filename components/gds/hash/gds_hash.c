@@ -56,7 +56,6 @@ static void entry_free(struct entry *e)
 static pmix_status_t entry_put(struct rank_table *r, struct entry *old, const char *key,
                                const pmix_value_t *value)
 {
-    size_t size = strlen(key) + 1;
     pmix_value_t copy;
     pmix_status_t rc = px_type_copy(PMIX_VALUE, &copy, value);
     if (rc)
@@ -67,6 +66,7 @@ static pmix_status_t entry_put(struct rank_table *r, struct entry *old, const ch
         old->value = copy;
         return PMIX_SUCCESS;
     }
+    const size_t size = strlen(key) + 1;
     struct entry *e = malloc(sizeof(*e) + size);
     if (!e || px_map_sput(&r->by_key, key, e, NULL)) {
         px_type_destruct(PMIX_VALUE, &copy);
