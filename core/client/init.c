@@ -268,13 +268,16 @@ struct declaration {
     px_infos model;
 };
 
+/* Lets the first handler run before PMIx_Init returns, as with OpenPMIx. Open MPI's
+ * handler passes the event to another thread, and MPI_Finalize unloads that thread's
+ * code. */
 static void on_declare(struct px_call *call, void *args)
 {
     struct declaration *d = args;
 
-    px_call_done(call, px_notify_take(d->client->notify, PMIX_MODEL_DECLARED,
-                                      &d->client->model->self, PMIX_RANGE_PROC_LOCAL,
-                                      &d->model, true));
+    px_call_done_last(call, px_notify_take(d->client->notify, PMIX_MODEL_DECLARED,
+                                           &d->client->model->self,
+                                           PMIX_RANGE_PROC_LOCAL, &d->model, true));
 }
 
 /* Notifies handlers of this process of the programming model that a library names in

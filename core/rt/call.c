@@ -166,3 +166,16 @@ void px_call_done(struct px_call *call, pmix_status_t status)
     if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg))
         end_call(call);
 }
+
+void px_call_done_last(struct px_call *call, pmix_status_t status)
+{
+    /* Without an own thread the caller may be the thread that runs these functions. */
+    if (!call->loop->has_thread || !px_loop_has_mail(call->loop, true)) {
+        px_call_done(call, status);
+        return;
+    }
+    call->status = status;
+    call->over = true;
+    call->msg = (struct px_msg){.run = on_end, .for_user = true};
+    px_post(call->loop, &call->msg);
+}

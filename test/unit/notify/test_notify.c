@@ -289,6 +289,24 @@ PX_TEST(each_handler_of_its_code_learns_of_each_model_in_this_process)
     ck_assert_str_eq(calls, "ABBAB3");
 }
 
+static atomic_bool slow_has_run;
+
+PX_TEST_HANDLER(slow)
+{
+    usleep(20000);
+    atomic_store(&slow_has_run, true);
+    cb(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+PX_TEST(a_handler_learns_of_a_model_before_init_returns)
+{
+    pmix_status_t code = PMIX_MODEL_DECLARED;
+
+    add(&code, 1, slow);
+    declare("A");
+    ck_assert(atomic_load(&slow_has_run));
+}
+
 PX_TEST(a_deregistered_handler_is_not_called)
 {
     pmix_status_t code = -920;

@@ -282,6 +282,28 @@ PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_retur
     leave_wait();
 }
 
+static void on_late_user(struct px_msg *msg)
+{
+    usleep(20000);
+    on_user(msg);
+}
+
+static void on_last(struct px_call *call, void *args PX_UNUSED)
+{
+    px_post(guest.loop, &guest.for_user);
+    px_call_done_last(call, 7);
+}
+
+PX_TEST_LOOP(a_call_that_ends_last_returns_after_what_is_for_the_user, 2)
+{
+    begin_wait(_i);
+    guest.for_user = (struct px_msg){.run = on_late_user, .for_user = true};
+    ck_assert_int_eq(px_call(guest.loop, on_last, NULL), 7);
+    ck_assert_int_eq(guest.n_runs, 1);
+    ck_assert(!pthread_equal(guest.user, pthread_self()));
+    leave_wait();
+}
+
 static void on_report(void *n_reports, int fd PX_UNUSED, unsigned events PX_UNUSED)
 {
     ++*(int *)n_reports;
