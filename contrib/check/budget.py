@@ -20,7 +20,7 @@ ROOMS = (
     (2000, "parameters and their sources", "core/config"),
     (2000, "loader, trials and choice of components", "core/plugin"),
     (1000, "topology of the node", "core/topo"),
-    (5500, "namespaces, stores, maps, look-up", "core/model"),
+    (5600, "namespaces, stores, maps, look-up", "core/model"),
     (2000, "framed connections, requests by tag", "core/link"),
     (1000, "events of all roles", "core/notify"),
     (2000, "forwarded output: lines, formats, ends", "core/iof"),

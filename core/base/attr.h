@@ -13,7 +13,8 @@
 #define PX_EXPORT            __attribute__((visibility("default")))
 #define PX_UNUSED            __attribute__((unused))
 #define PX_NORETURN          __attribute__((noreturn))
-/* Keeps the registers and stack of a rare case out of the frequent case's function. */
+/* Marks a function for a rare case. If such a function were inlined, the frequent case
+ * would save more registers and check its stack. */
 #define PX_NOINLINE __attribute__((noinline))
 
 /* Attributes for functions that must run on the loop thread. clang checks them at

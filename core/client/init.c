@@ -268,7 +268,7 @@ struct declaration {
     px_infos model;
 };
 
-/* Lets the first handler run before PMIx_Init returns, as with OpenPMIx. Open MPI's
+/* Lets the first handler run before PMIx_Init returns, as in OpenPMIx. Open MPI's
  * handler passes the event to another thread, and MPI_Finalize unloads that thread's
  * code. */
 static void on_declare(struct px_call *call, void *args)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation and destruction of the state that the API calls of a process share. */
+/* State that the API calls of a process share, with the values lent to programs. */
 #include "core/link/client_state.h"
 
 #include "core/base/str.h"
 
-/* A value that programs have pointers to. */
+/* A value to which programs have pointers. */
 struct lent {
     struct lent *older;
     pmix_value_t value;

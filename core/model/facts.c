@@ -141,10 +141,16 @@ static pmix_status_t rank_fact(const struct px_nspace *ns, pmix_rank_t rank,
                    : PMIX_ERR_NOT_FOUND;
     if (node == UINT32_MAX)
         return PMIX_ERR_NOT_FOUND;
-    return key == PX_KEY_HOSTNAME     ? give_name(ns, node, out)
-           : key == PX_KEY_NODEID     ? give_node_id(ns, node, out)
-           : key == PX_KEY_LOCAL_RANK ? px_value_borrow(out, &local, PMIX_UINT16)
-                                      : PMIX_ERR_NOT_FOUND;
+    switch (key) {
+    case PX_KEY_HOSTNAME:
+        return give_name(ns, node, out);
+    case PX_KEY_NODEID:
+        return give_node_id(ns, node, out);
+    case PX_KEY_LOCAL_RANK:
+        return px_value_borrow(out, &local, PMIX_UINT16);
+    default:
+        return PMIX_ERR_NOT_FOUND;
+    }
 }
 
 PX_NOINLINE static pmix_status_t node_fact(const struct px_nspace *ns, uint32_t node,

@@ -11,7 +11,7 @@
 void px_nspace_full_name(const struct px_model *m, const char *nspace,
                          pmix_nspace_t out);
 /* Replaces "<this cluster>:<name>" by the namespace's local name. Returns the
- * namespace, or NULL if the model does not have it. */
+ * namespace, or NULL if the model lacks that namespace. */
 struct px_nspace *px_proc_localize(const struct px_model *m, pmix_proc_t *proc);
 
 /* Replaces a program's names by the processes' own names. A rank of an assembly becomes

@@ -537,10 +537,14 @@ static bool place_in_pieces(const struct px_procmap *map, uint32_t rank,
     for (uint32_t at = 0; record(map, PX_MAP_PIECES, at, &p); at++) {
         if (rank < p.base || p.step == 0 || p.outer == 0)
             continue;
-        const bool rep_first = p.step < p.outer; /* a rep holds a piece of each n */
-        uint32_t d = rank - p.base, rep = rep_first ? part_of(&d, p.outer) : 0;
-        const uint32_t n = part_of(&d, p.step);
-        rep = rep_first ? rep : part_of(&d, p.outer);
+        uint32_t d = rank - p.base, n, rep;
+        if (p.step < p.outer) { /* each rep holds one piece of each n */
+            rep = part_of(&d, p.outer);
+            n = part_of(&d, p.step);
+        } else {
+            n = part_of(&d, p.step);
+            rep = part_of(&d, p.outer);
+        }
         *place = p.place + (n * p.reps + rep) * p.run + d;
         if (n < p.n && rep < p.reps && d < p.run)
             return true;

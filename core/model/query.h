@@ -5,10 +5,10 @@
 
 #include "core/model/nspace.h"
 
-/* Looks up the value of a key that a query asks for, of a rank of ns. The query's
- * qualifiers mean the same as those of PMIx_Get. The rank PMIX_RANK_WILDCARD means
- * job-level values. local, remote: see want_local and
- * want_remote. Returns PMIX_ERR_NOT_FOUND for ns NULL. Any thread inside the gate. */
+/* Finds a rank's value of a key that a query names. The query's qualifiers mean the
+ * same as those of PMIx_Get. The rank PMIX_RANK_WILDCARD means job-level values. local,
+ * remote: see want_local and want_remote. Returns PMIX_ERR_NOT_FOUND for ns NULL. Any
+ * thread inside the gate. */
 pmix_status_t px_lookup_query(const struct px_model *m, const struct px_nspace *ns,
                               pmix_rank_t rank, const pmix_query_t *q, const char *key,
                               bool local, bool remote, pmix_value_t *out);

@@ -157,25 +157,27 @@ static void on_end(struct px_msg *msg)
     end_call(PX_CONTAINER_OF(msg, struct px_call, msg));
 }
 
-void px_call_done(struct px_call *call, pmix_status_t status)
+static void finish(struct px_call *call, pmix_status_t status, bool last)
 {
     call->status = status;
     call->over = true;
     call->msg.run = on_end;
-    /* Functions of the program that were deferred earlier must run first. */
-    if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg))
-        end_call(call);
+    if (last) {
+        call->msg.for_user = true;
+        px_post(call->loop, &call->msg);
+    } else if (call->loop->n_deferred == 0 || !px_loop_defer(call->loop, &call->msg)) {
+        end_call(call); /* no function of the program was deferred earlier */
+    }
+}
+
+void px_call_done(struct px_call *call, pmix_status_t status)
+{
+    finish(call, status, false);
 }
 
 void px_call_done_last(struct px_call *call, pmix_status_t status)
 {
-    /* Without an own thread the caller may be the thread that runs these functions. */
-    if (!call->loop->has_thread || !px_loop_has_mail(call->loop, true)) {
-        px_call_done(call, status);
-        return;
-    }
-    call->status = status;
-    call->over = true;
-    call->msg = (struct px_msg){.run = on_end, .for_user = true};
-    px_post(call->loop, &call->msg);
+    /* Without an own thread, the caller might have to run the messages itself, and
+     * would wait for them in vain. */
+    finish(call, status, call->loop->has_thread && px_loop_has_mail(call->loop, true));
 }

@@ -101,8 +101,8 @@ bool px_call_listen(struct px_call *call, const _Atomic uint32_t *word, uint32_t
                     px_call_fn changed);
 /* Completes a call. On the loop. call and args are invalid afterwards. */
 void px_call_done(struct px_call *call, pmix_status_t status);
-/* Completes a call after the messages for_user that are posted now, if the loop has its
- * own thread. On the loop. */
+/* Completes a call when all messages for_user posted so far have run, if the loop has
+ * its own thread. Otherwise works like px_call_done. */
 void px_call_done_last(struct px_call *call, pmix_status_t status);
 
 /* Buffer of PX_SCRATCH_B bytes for the duration of a callback: guests' stacks may be

@@ -133,8 +133,8 @@ static void leave_wait(void)
     close(guest.ends[1]);
 }
 
-/* Waits as a guest for a byte. Returns true if this thread did so alone: by one wait, and
- * without a wake-up of another thread. Two changes of the epoll set keep the loop's own
+/* Waits as a guest for a byte. Returns true if this thread needed one wait, and woke no
+ * other thread. Two changes of the epoll set keep the loop's own
  * thread asleep; the watch is added to and removed from both sets. */
 static bool waits_alone(void)
 {
@@ -148,7 +148,7 @@ static bool waits_alone(void)
            atomic_load(&n_changes) <= 6;
 }
 
-/* The own thread may still be awake from the call before, so a single wait proves
+/* The own thread may still be awake after the previous call, so a single wait proves
  * nothing. */
 PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
 {
@@ -158,7 +158,7 @@ PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
     ck_assert_int_eq(write(guest.ends[1], "", 1), 1);
     ck_assert_int_eq(px_call(guest.loop, on_begin_of_wait, NULL),
                      7); /* makes the base */
-    for (int i = 0; i < 100 && n_alone < 3; i++)
+    for (int i = 0; i < 10 && n_alone < 3; i++)
         n_alone += waits_alone();
     ck_assert_int_eq(n_alone, 3);
     /* A call that ends at once does not wait. But the own thread may wake up for the last
