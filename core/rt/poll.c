@@ -93,8 +93,12 @@ static void on_wake(int fd, short what PX_UNUSED, void *arg)
         px_loop_end_visit(loop);
 }
 
-static pmix_status_t watch_wake_fd(struct px_poll *p)
+/* Adds wake_fd to the base before a thread first waits in the base. A server's own
+ * thread sleeps on outer_fd instead, and each set of wake_fd makes each post longer. */
+static pmix_status_t need_wake(struct px_poll *p)
 {
+    if (p->has_wake)
+        return PMIX_SUCCESS;
     short edge = event_base_get_features(p->base) & EV_FEATURE_ET ? EV_ET : 0;
 
     p->wakes_by_edge = edge;
@@ -110,11 +114,9 @@ static pmix_status_t watch_wake_fd(struct px_poll *p)
  * processes need none. */
 static pmix_status_t need_base(struct px_poll *p)
 {
-    if (p->has_wake)
-        return PMIX_SUCCESS;
     if (!p->base)
         p->base = make_base(p->wake_fd);
-    return p->base ? watch_wake_fd(p) : PMIX_ERR_OUT_OF_RESOURCE;
+    return p->base ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 static pmix_status_t make_sleep_fd(struct px_poll *p)
@@ -137,7 +139,7 @@ pmix_status_t px_poll_init(struct px_poll *p, struct event_base *base)
     if (p->wake_fd < 0 || !base)
         return p->wake_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     p->is_mirrored = true; /* a caller that waits beside the base sleeps on the set */
-    if (need_base(p) || make_sleep_fd(p) ||
+    if (need_wake(p) || make_sleep_fd(p) ||
         px_os_set_change(p->sleep_fd, PX_OS_ADD, p->wake_fd, PX_OS_READ | PX_OS_EDGE,
                          NULL))
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -169,8 +171,8 @@ static void activate_due(struct px_poll *p)
 
 void px_poll_run(struct px_poll *p, bool wait)
 {
-    if (need_base(p)) { /* without memory nothing is watched, and the caller tries
-                         * again */
+    if (need_base(p) || (wait && need_wake(p))) {
+        /* Without memory nothing is watched, and the caller tries again. */
         sched_yield();
         return;
     }

@@ -53,7 +53,7 @@ ROWS = [
     row("cycle", "cycle", (1,), "PMIx_Init and PMIx_Finalize again", {ALL: (400, 3000)}, CONNECT),
     row("memory", "start", NP, "memory that PMIx_Init writes to", {ALL: 100}, unit="KiB"),
     row("register.nspace", "register", NP, "PMIx_server_register_nspace", {128: 300}),
-    row("register.clients", "register", NP, "PMIx_server_register_client of all; the median of 15 jobs",
+    row("register.clients", "register", NP, "PMIx_server_register_client of all; the median of 51 jobs",
         {128: (100, 2550)}),
     row("register.awaited", "register", NP, "the same with callbacks, each awaited before the next"),
     row("register.together", "register", NP, "the same with callbacks, awaited together"),

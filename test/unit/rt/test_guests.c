@@ -256,6 +256,32 @@ PX_TEST(a_thread_that_a_call_wants_sleeps_until_it_has_work)
     leave_wait();
 }
 
+static void watch_end(void *arg PX_UNUSED)
+{
+    guest.watch = px_watch_create(guest.loop, guest.ends[0], PX_READABLE,
+                                  on_end_of_wait, NULL);
+}
+
+static void leave_end(void *arg PX_UNUSED)
+{
+    px_watch_free(guest.watch);
+}
+
+/* Each set that has the wake-up descriptor makes each post longer. A server's own thread
+ * sleeps on one set and waits in no other. */
+PX_TEST(the_first_watch_of_a_server_changes_two_sets)
+{
+    begin_wait(false);
+    rt_on_loop(guest.loop, rt_do_nothing, NULL); /* arms the set of the own thread */
+    while (!own_thread_is_asleep())
+        sched_yield();
+    atomic_store(&n_changes, 0);
+    rt_on_loop(guest.loop, watch_end, NULL); /* makes libevent's set */
+    ck_assert_int_eq(atomic_load(&n_changes), 2);
+    rt_on_loop(guest.loop, leave_end, NULL);
+    leave_wait();
+}
+
 /* Without guests nothing can be deferred. */
 PX_TEST_LOOP(what_is_for_the_user_runs_on_the_loops_thread_before_the_call_returns, 2)
 {
