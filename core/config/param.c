@@ -309,10 +309,10 @@ size_t px_param_candidates_judge(const struct px_params *p,
 static void complain(struct px_params *p, const struct px_param *param,
                      const px_param_candidates *h, size_t used)
 {
-    char instead[160] = "", wrong[256];
+    char instead[512] = "", wrong[256];
 
     if (used < h->n)
-        snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.80s",
+        snprintf(instead, sizeof(instead), "; using \"%.40s\" of %.400s",
                  h->v[used].setting->value, h->v[used].setting->where);
     else if (param->def)
         snprintf(instead, sizeof(instead), "; using the default, %.80s", param->def);

@@ -24,7 +24,7 @@ static bool is_full(const struct px_params *p)
 void px_params_complain(struct px_params *p, enum px_param_severity severity,
                         const char *fmt, ...)
 {
-    char text[512];
+    char text[1024];
     va_list args;
 
     if (is_full(p)) {

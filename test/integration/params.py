@@ -61,7 +61,7 @@ class Place(unittest.TestCase):
         self.clear()
 
     def clear(self):
-        self.dir = tempfile.mkdtemp(dir=self.root)
+        self.dir = tempfile.mkdtemp(prefix="long." * 20, dir=self.root)  # messages do not cut paths
         os.chmod(self.dir, 0o755)
         for folder in ("etc", "home/.pmix"):
             os.makedirs(os.path.join(self.dir, folder))
