@@ -267,8 +267,8 @@ static void leave_end(void *arg PX_UNUSED)
     px_watch_free(guest.watch);
 }
 
-/* Each set that has the wake-up descriptor makes each post longer. A server's own thread
- * sleeps on one set and waits in no other. */
+/* A watch joins libevent's set and the set on which the own thread sleeps. The wake-up
+ * descriptor does not join libevent's set, because each of its sets slows each post. */
 PX_TEST(the_first_watch_of_a_server_changes_two_sets)
 {
     begin_wait(false);
