@@ -13,8 +13,8 @@
 #define PX_EXPORT            __attribute__((visibility("default")))
 #define PX_UNUSED            __attribute__((unused))
 #define PX_NORETURN          __attribute__((noreturn))
-/* Marks a function for a rare case. If such a function were inlined, the frequent case
- * would save more registers and check its stack. */
+/* Marks a function for a rare case. If the compiler inlined the function, its caller
+ * would save more registers in the frequent case, too. */
 #define PX_NOINLINE __attribute__((noinline))
 
 /* Attributes for functions that must run on the loop thread. clang checks them at

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State that the API calls of a process share, with the values lent to programs. */
+/* State that all API calls of a process share, and values that programs borrow. */
 #include "core/link/client_state.h"
 
 #include "core/base/str.h"
 
-/* A value to which programs have pointers. */
+/* A value that the library has lent to the program. */
 struct lent {
     struct lent *older;
     pmix_value_t value;

@@ -177,7 +177,7 @@ void px_call_done(struct px_call *call, pmix_status_t status)
 
 void px_call_done_last(struct px_call *call, pmix_status_t status)
 {
-    /* Without an own thread, the caller might have to run the messages itself, and
-     * would wait for them in vain. */
+    /* A loop without its own thread may need the caller to run the messages. A caller
+     * that waits for these messages would then wait forever. */
     finish(call, status, call->loop->has_thread && px_loop_has_mail(call->loop, true));
 }

@@ -93,8 +93,8 @@ static void on_wake(int fd, short what PX_UNUSED, void *arg)
         px_loop_end_visit(loop);
 }
 
-/* Adds wake_fd to the base before a thread first waits in the base. A server's own
- * thread sleeps on outer_fd instead, and each set of wake_fd makes each post longer. */
+/* Adds wake_fd to the base once, before a thread waits in the base. A server's own
+ * thread sleeps on outer_fd instead, and each set that contains wake_fd slows posts. */
 static pmix_status_t need_wake(struct px_poll *p)
 {
     if (p->has_wake)
@@ -172,7 +172,7 @@ static void activate_due(struct px_poll *p)
 void px_poll_run(struct px_poll *p, bool wait)
 {
     if (need_base(p) || (wait && need_wake(p))) {
-        /* Without memory nothing is watched, and the caller tries again. */
+        /* Memory is exhausted. This pass watches nothing, and the caller retries. */
         sched_yield();
         return;
     }

@@ -327,9 +327,9 @@ static void register_scene(const struct scene *scene, int x, int clients)
     print_row("register.clients", register_clients(NSPACE, clients, BLOCKING));
 }
 
-/* Registers jobs and their clients in each way; a row is the median of many jobs. Sleeps before each job's clients, as
- * a host does that waits for a launch. In a process that has just computed, the kernel may interrupt each call to run
- * the thread of callbacks. Waits first for work that the server does after PMIx_server_init. */
+/* Registers jobs and their clients in each way; a row is the median of many jobs. The function sleeps before it registers
+ * a job's clients, like a host that waits for a launch. In a process that has just computed, the kernel may interrupt
+ * each call to run the thread of callbacks. The first sleep is for work that the server does after PMIx_server_init. */
 void run_register(int n)
 {
     enum { N_JOBS = 51, REST_US = 500 };

@@ -133,9 +133,9 @@ static void leave_wait(void)
     close(guest.ends[1]);
 }
 
-/* Waits as a guest for a byte. Returns true if this thread needed one wait, and woke no
- * other thread. Two changes of the epoll set keep the loop's own
- * thread asleep; the watch is added to and removed from both sets. */
+/* Waits as a guest for a byte. Returns true if this thread waited once and woke no other
+ * thread. Two changes of the epoll set keep the loop's own thread asleep; the guest adds
+ * its watch to both sets and removes the watch from both. */
 static bool waits_alone(void)
 {
     atomic_store(&n_writes, 0);
@@ -148,8 +148,8 @@ static bool waits_alone(void)
            atomic_load(&n_changes) <= 6;
 }
 
-/* The own thread may still be awake after the previous call, so a single wait proves
- * nothing. */
+/* The loop's own thread may still be awake after the previous call. So the test counts
+ * several waits. */
 PX_TEST(a_thread_that_waits_runs_the_loop_with_one_wait_and_wakes_no_other)
 {
     int n_alone = 0;
@@ -267,8 +267,8 @@ static void leave_end(void *arg PX_UNUSED)
     px_watch_free(guest.watch);
 }
 
-/* A watch joins libevent's set and the set on which the own thread sleeps. The wake-up
- * descriptor does not join libevent's set, because each of its sets slows each post. */
+/* A watch joins two sets: libevent's, and the one on which the own thread sleeps. The
+ * wake-up descriptor stays out of libevent's set, where it would slow each post. */
 PX_TEST(the_first_watch_of_a_server_changes_two_sets)
 {
     begin_wait(false);
