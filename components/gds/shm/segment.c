@@ -182,6 +182,7 @@ void px_shm_segment_close(struct px_shm_segment *s)
         if (at)
             munmap(at, (size_t)px_shm_window_size(i));
     }
+    free(s->spare);
     px_drop_fd(&s->shown);
     px_drop_fd(&s->fd);
 }

@@ -19,6 +19,7 @@
 #define PX_SHM_MAGIC   (0x74656e6f6e730400u | sizeof(size_t))
 #define PX_SHM_FIRST   ((uint64_t)1 << 18)
 #define PX_SHM_WINDOWS 24u /* 2 TiB */
+#define PX_SHM_POWERS  36u /* powers of two that sizes of records reach */
 #define PX_SHM_STEPS   8u  /* sizes of records between two powers of two */
 
 /* Word that one process writes while others read. */
@@ -54,9 +55,10 @@ struct px_shm_segment {
     uint64_t n_used;    /* used slots of the index */
 
     /* Records of replaced values. Readers may still read the records of "left". The
-     * records of "spare" are free, listed by size. */
+     * records of "spare" are free, listed by size. Few namespaces replace enough values
+     * to have this table: NULL before. */
     uint64_t left, left_b;
-    uint64_t spare[36][PX_SHM_STEPS];
+    uint64_t (*spare)[PX_SHM_STEPS];
     uint64_t largest; /* largest value that a reader may copy */
 };
 

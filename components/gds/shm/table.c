@@ -412,16 +412,22 @@ static void release_left(struct px_shm_segment *s)
 
 static uint64_t take_spare(struct px_shm_segment *s, uint64_t size)
 {
-    uint64_t *list = spare_of(s, size), at = *list;
+    uint64_t at = s->spare ? *spare_of(s, size) : 0;
 
     /* Wait for more bytes than a reader copies, so that readers seldom repeat a
      * read. */
     if (!at && s->left_b > px_shm_spare && s->left_b > 4 * s->largest) {
+        if (!s->spare)
+            s->spare = calloc(PX_SHM_POWERS, sizeof(*s->spare));
+        if (!s->spare)
+            return 0;
         release_left(s);
-        at = *list;
+        at = *spare_of(s, size);
     }
     if (at) {
-        *list = ((struct record *)px_shm_at(s, at, sizeof(struct record)))->next;
+        const struct record *r = px_shm_at(s, at, sizeof(*r));
+
+        *spare_of(s, size) = r->next;
         s->garbage -= size;
     }
     return at;

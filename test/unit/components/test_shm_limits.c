@@ -167,6 +167,7 @@ PX_TEST_LOOP(values_that_are_replaced_make_room, 2)
     uint64_t backed = 0;
 
     begin(64 * PX_SHM_FIRST);
+    ck_assert_ptr_null(writer.spare);
     for (unsigned i = 0; i < KEYS * ROUNDS; i++) {
         struct px_shm_value found,
             v = {.bytes = bytes, .n = LARGE / 2, .type = PMIX_BYTE_OBJECT};
@@ -183,6 +184,32 @@ PX_TEST_LOOP(values_that_are_replaced_make_room, 2)
             backed = writer.backed;
     }
     ck_assert_uint_le(writer.backed, _i ? 3 * KEYS * LARGE / 2 : backed);
+    ck_assert_ptr_nonnull(writer.spare);
+    ck_assert_ptr_null(reader.spare);
+}
+
+/* Without memory for the table of free records, a value takes new memory of the file. */
+PX_TEST(a_value_is_replaced_without_the_table_of_free_records)
+{
+    PX_TEST_NEEDS_ALLOC;
+    const struct px_shm_key key = {.table = PX_GDS_LOCAL, .length = 1, .text = "k"};
+    struct px_shm_value found, v = {.bytes = bytes, .n = LARGE / 2};
+    bool failed = false;
+
+    begin(64 * PX_SHM_FIRST);
+    for (unsigned i = 0; i < 16 && !failed; i++) {
+        memset(bytes, (int)i, v.n);
+        px_alloc_fail_at(1);
+        pmix_status_t rc = px_shm_put(&writer, &key, v);
+        failed = px_alloc_fail_end();
+        ok(rc);
+        ck_assert(px_shm_find(&reader, &key, &found));
+        ck_assert_mem_eq(found.bytes, bytes, v.n);
+        ck_assert_ptr_null(writer.spare);
+    }
+    ck_assert(failed);
+    ok(px_shm_put(&writer, &key, v));
+    ck_assert_ptr_nonnull(writer.spare);
 }
 
 /* A stored value may come from the segment, which moves, or from the memory behind it:
