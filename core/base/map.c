@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    MIN_SLOTS = 16,
+    MIN_SLOTS = 8,
     AT_ONCE = 1024, /* slots of an old table that are moved at once */
 };
 
@@ -23,8 +23,8 @@ enum {
 struct px_map_slot {
     uint64_t hash;
     char *key; /* key_len bytes and a NUL */
-    size_t key_len;
     void *value;
+    uint32_t key_len;
     bool dead;
 };
 
@@ -169,8 +169,8 @@ static pmix_status_t add(struct px_map *map, const void *key, size_t key_len,
     const struct px_map_slot content = {
         .hash = hash_of(map, key, key_len),
         .key = px_take(&copy),
-        .key_len = key_len,
         .value = value,
+        .key_len = (uint32_t)key_len,
     };
     map->n_dead -= place(map->slots, map->n_slots, &content);
     map->n_used++;
@@ -188,7 +188,7 @@ void *px_map_get(const struct px_map *map, const void *key, size_t key_len)
 pmix_status_t px_map_put(struct px_map *map, const void *key, size_t key_len,
                          void *value, void **old)
 {
-    if (!value)
+    if (!value || (uint32_t)key_len != key_len)
         return PMIX_ERR_BAD_PARAM;
     struct px_map_slot *slot = find(map, key, key_len);
     void *was = slot ? slot->value : NULL;

@@ -20,8 +20,8 @@ struct px_map { /* all zero is an empty map */
 
 void *px_map_get(const struct px_map *map, const void *key, size_t key_len);
 /* Adds or replaces the value of key. Stores the old value or NULL in *old unless old is
- * NULL. A replacement does not allocate. Returns PMIX_ERR_BAD_PARAM for a NULL value,
- * because NULL means absent. */
+ * NULL. A replacement does not allocate. Returns PMIX_ERR_BAD_PARAM for a key of 4 GiB
+ * and for a NULL value, because NULL means absent. */
 pmix_status_t px_map_put(struct px_map *map, const void *key, size_t key_len,
                          void *value, void **old);
 /* Removes key and returns its value, or NULL if key was absent. key may be the pointer

@@ -76,6 +76,19 @@ PX_TEST(constant_churn_does_not_grow_the_table)
     ck_assert_uint_le(map.n_slots, 64);
 }
 
+/* Most ranks commit few keys, and each rank has maps. */
+PX_TEST(a_few_keys_take_one_small_table)
+{
+    for (unsigned i = 0; i < 6; i++)
+        ok(px_map_put(&map, &i, sizeof(i), &values[i + 1], NULL));
+    ck_assert_uint_eq(map.n_slots, 8);
+    ck_assert_ptr_null(map.old);
+#if SIZE_MAX > UINT32_MAX
+    fails(px_map_put(&map, "k", (size_t)UINT32_MAX + 1, &values[1], NULL), BAD_PARAM);
+    ck_assert_uint_eq(map.n_used, 6);
+#endif
+}
+
 PX_TEST(removing_and_putting_back_does_not_rebuild_the_table)
 {
     enum { N = 11 }; /* one less than a table of 16 slots holds */
