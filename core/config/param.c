@@ -182,8 +182,6 @@ static void free_declared(struct px_declared *d)
 {
     if (!d)
         return;
-    free(d->name);
-    free(d->owner);
     px_strv_free(d->old_names);
     free(d);
 }
@@ -213,14 +211,14 @@ static const struct px_declared *declare_one(struct px_params *p, const char *ow
 
     if (!name || d)
         return d;
-    d = calloc(1, sizeof(*d));
+    const size_t name_b = strlen(name) + 1, owner_b = strlen(owner) + 1;
+    d = calloc(1, sizeof(*d) + name_b + owner_b);
     if (!d)
         return NULL;
     d->param = *param;
-    d->owner = strdup(owner);
-    d->name = px_take(&name);
-    if (!d->owner ||
-        (param->old_names && split_words(param->old_names, &d->old_names)) ||
+    d->name = memcpy(d->text, name, name_b);
+    d->owner = memcpy(d->text + name_b, owner, owner_b);
+    if ((param->old_names && split_words(param->old_names, &d->old_names)) ||
         px_map_sput(&p->declared, d->name, d, NULL)) {
         free_declared(d);
         return NULL;

@@ -27,10 +27,11 @@ struct px_setting {
 
 /* A declared name. */
 struct px_declared {
-    char *name;            /* with prefix */
-    char *owner;           /* "core", "ptl/tcp" */
+    const char *name;      /* with prefix */
+    const char *owner;     /* "core", "ptl/tcp" */
     struct px_param param; /* borrows the table's texts */
     char **old_names;      /* NULL: none */
+    char text[];           /* name and owner */
 };
 
 struct px_problem {
