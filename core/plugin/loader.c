@@ -256,6 +256,12 @@ pmix_status_t px_catalog_fill(struct px_catalog *catalog, const char *path,
                               const char *home, struct px_err *err)
 {
     pmix_status_t rc = add_path(catalog, path, home, err);
+    size_t n_builtin = 0;
+
+    while (px_builtin_components[n_builtin])
+        n_builtin++;
+    if (!rc && !px_vec_reserve(&catalog->v, catalog->n, &catalog->cap, n_builtin))
+        rc = px_err_nomem(err, "list components");
     for (const struct px_component *const *b = px_builtin_components; *b && !rc; b++) {
         if (add_builtin(catalog, *b))
             rc = px_err_nomem(err, "list components");

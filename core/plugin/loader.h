@@ -10,11 +10,11 @@
 
 typedef struct px_found {
     enum px_framework_id framework;
+    bool own; /* the file was built and installed with this library */
     char *name;
     char *prefix;                         /* of its parameters, "ptl_tcp_" */
     char *file;                           /* NULL: only in the library */
     const struct px_component *component; /* the library's component, or NULL */
-    bool own;     /* the file was built and installed with this library */
     char *broken; /* reason of a failed load, which is not repeated; or NULL */
     char *unused; /* reason why the component is not in use, if known; or NULL */
 } px_found;
