@@ -24,7 +24,7 @@ enum px_arm {
 /* Timers, sorted by the highest bit in which the due time differs from base_ms. Only
  * slot 0 may have timers that are due before base_ms. A timer moves to a lower slot at
  * most once for each bit, so the nearest due time costs little, however many wait. */
-#define PX_TIMER_SLOTS 65
+#define PX_TIMER_SLOTS 44 /* for due times of 43 bits */
 struct px_timers {
     struct px_list slots[PX_TIMER_SLOTS];
     uint64_t least_ms[PX_TIMER_SLOTS]; /* no timer of the slot is due earlier */

@@ -20,6 +20,8 @@ enum {
     MOST_AHEAD_S = 365 * 24 * 3600, /* a later timer is set again at this time */
 };
 
+#define MOST_MS ((uint64_t)1 << (PX_TIMER_SLOTS - 2)) /* 139 years */
+
 /* Event kinds of enum px_watch_events, and their names in libevent, sets and poll. */
 static const struct kind {
     unsigned event;
@@ -467,7 +469,7 @@ void px_timer_set(struct px_timer *t, uint64_t in_ms)
     uint64_t now = px_clock_ms();
 
     px_timer_clear(t);
-    t->due_ms = in_ms >= PX_NEVER - now ? PX_NEVER - 1 : now + in_ms;
+    t->due_ms = now + (in_ms < MOST_MS ? in_ms : MOST_MS);
     if (t->due_ms < p->due_ms)
         p->due_ms = t->due_ms;
     p->has_new_timer = true;
