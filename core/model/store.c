@@ -185,14 +185,15 @@ struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store)
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {(char *)&none, sizeof(none)}};
 
-    if (!store->is_writer || !number_of(&store->shared) ||
-        (!px_store_fence_futex(store) &&
-         px_store_note(store, PX_STORE_FENCE_FUTEX, &value)))
+    if (!store->is_writer)
         return NULL;
     struct px_fence_futex *futex = px_store_fence_futex(store);
-    if (futex)
-        futex->id = number_of(&store->shared);
-    return futex;
+    if (!futex && !px_store_note(store, PX_STORE_FENCE_FUTEX, &value))
+        futex = px_store_fence_futex(store);
+    if (!futex)
+        return NULL;
+    futex->id = number_of(&store->shared); /* last: the note may replace the file */
+    return futex->id ? futex : NULL;
 }
 
 void px_fence_futex_wake(struct px_fence_futex *futex)

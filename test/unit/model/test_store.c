@@ -8,6 +8,7 @@
 #include "frameworks/framework.h"
 #include "tenon/gds.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 static const struct px_gds_ops *hash;
@@ -169,6 +170,50 @@ static void learn_job(px_infos *l)
 
     ok(px_jobinfo_register(server, job, l->v, l->n, &err));
     px_infos_cleanup(l);
+}
+
+static struct px_fence_futex word;
+static unsigned n_described;
+
+static pmix_status_t view_word(void *self, struct px_gds_ns *ns,
+                               enum px_gds_table table, pmix_rank_t rank,
+                               const char *key, const void **bytes, size_t *n)
+{
+    *bytes = &word;
+    *n = sizeof(word);
+    return hash->fetch(self, ns, table, rank, key, NULL, 0, NULL);
+}
+
+static pmix_status_t describe_file(void *self PX_UNUSED, struct px_gds_ns *ns PX_UNUSED,
+                                   const pmix_proc_t *reader PX_UNUSED,
+                                   pmix_info_t **infos PX_UNUSED, size_t *n PX_UNUSED,
+                                   int *fd)
+{
+    static int root = -1;
+
+    n_described++;
+    if (root < 0)
+        root = open("/", O_RDONLY | O_CLOEXEC);
+    *fd = root;
+    return PMIX_SUCCESS;
+}
+
+/* A description takes memory and system calls, so a fence asks for it once. */
+PX_TEST(a_fence_asks_for_the_file_of_its_futex_once)
+{
+    shared_ops.describe = describe_file;
+    shared_ops.view = view_word;
+    ck_assert_ptr_null(px_store_fence_futex(&job->store));
+    for (unsigned i = 1; i < 4; i++) {
+        word.id = 0;
+        ck_assert_ptr_eq(px_store_make_fence_futex(&job->store), &word);
+        ck_assert_ptr_eq(px_store_make_fence_futex(&job->store), &word);
+        ck_assert_uint_ne(word.id, 0);
+        ck_assert_uint_eq(n_described, i);
+        put_in(job, PX_GDS_LOCAL, 0, "k", i); /* may replace the file */
+    }
+    shared_ops.view = NULL;
+    ck_assert_ptr_null(px_store_make_fence_futex(&job->store));
 }
 
 PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)
