@@ -51,8 +51,19 @@ void px_model_destroy(struct px_model *model)
 
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name)
 {
-    return m->own && strcmp(name, m->own->name) == 0 ? m->own
+    struct px_nspace *likely = atomic_load_explicit(&m->likely, memory_order_acquire);
+
+    return likely && strcmp(name, likely->name) == 0 ? likely
                                                      : px_map_sget(&m->nspaces, name);
+}
+
+/* Readers in the gate may use the previous namespace, which stays until they leave. */
+void px_nspace_expect(struct px_model *m, const char *name)
+{
+    struct px_nspace *ns = px_nspace_find(m, name);
+
+    if (ns)
+        atomic_store_explicit(&m->likely, ns, memory_order_release);
 }
 
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,
@@ -91,6 +102,8 @@ void px_nspace_remove(struct px_model *m, struct px_nspace *ns)
     px_read_gate_close(m->gate);
     if (m->own == ns)
         m->own = NULL;
+    if (m->likely == ns)
+        m->likely = m->own;
     px_map_sremove(&m->nspaces, ns->name);
     px_read_gate_open(m->gate);
     nspace_free(ns); /* readers have left: the gate was closed */
@@ -139,6 +152,7 @@ pmix_status_t px_model_set_self(struct px_model *m, const pmix_proc_t *self)
     px_read_gate_close(m->gate);
     m->self = *self;
     m->own = own;
+    m->likely = own;
     px_read_gate_open(m->gate);
     return PMIX_SUCCESS;
 }

@@ -70,6 +70,7 @@ struct px_model {
     struct px_map nspaces;     /* R */
     pmix_proc_t self;          /* R */
     struct px_nspace *own;     /* R; self's namespace; NULL until known */
+    _Atomic(struct px_nspace *) likely; /* see px_nspace_expect; NULL: none */
     char hostname[256];
     uint32_t appnum;     /* R; self's application */
     uint64_t n_received; /* makes the next px_nspace.received */
@@ -86,6 +87,10 @@ pmix_status_t px_model_create(struct px_read_gate *gate, const char *hostname,
                               struct px_model **model);
 void px_model_destroy(struct px_model *model);
 struct px_nspace *px_nspace_find(const struct px_model *m, const char *name);
+/* Makes the search for a namespace cheap until the next call. A server handles a
+ * message with a dozen searches, most of them for the sender's namespace. Without a
+ * call, searches for the own namespace are cheap. Loop thread only. */
+void px_nspace_expect(struct px_model *m, const char *name);
 /* Finds a namespace or creates it. */
 pmix_status_t px_nspace_get(struct px_model *m, const char *name,
                             struct px_nspace **ns);

@@ -91,6 +91,7 @@ void px_server_dispatch(struct px_server *srv, struct px_peer *peer, uint32_t ta
     if (peer != srv->self)
         px_reader_limit(&req->in);
     (void)px_work(peer, REQUEST_ITEMS + read_b / PX_ITEM_B);
+    px_nspace_expect(srv->model, peer->proc.nspace);
     pmix_status_t rc = handle(srv, req);
     if (rc != PX_DEFERRED)
         px_req_done(req, rc);

@@ -55,4 +55,26 @@ PX_TEST(a_removed_namespace_is_gone_with_its_data)
     ck_assert(!px_store_has(&nspace_of(model, "job")->store, PX_GDS_JOB, 0, "k"));
 }
 
+PX_TEST(an_expected_namespace_is_found_until_it_is_removed)
+{
+    struct px_nspace *own = nspace_of(model, "own"), *job = nspace_of(model, "job");
+    const pmix_proc_t self = {"own", 0};
+
+    ok(px_model_set_self(model, &self));
+    for (unsigned i = 0; i < 2; i++) { /* first the own namespace is expected */
+        ck_assert_ptr_eq(px_nspace_find(model, "own"), own);
+        ck_assert_ptr_eq(px_nspace_find(model, "job"), job);
+        ck_assert_ptr_null(px_nspace_find(model, "jo"));
+        px_nspace_expect(model, "job");
+        px_nspace_expect(model, "unknown");
+        ck_assert_ptr_eq(model->likely, job);
+    }
+    px_nspace_remove(model, job);
+    ck_assert_ptr_eq(model->likely, own);
+    ck_assert_ptr_null(px_nspace_find(model, "job"));
+    ck_assert_ptr_eq(px_nspace_find(model, "own"), own);
+    px_nspace_remove(model, own);
+    ck_assert_ptr_null(px_nspace_find(model, "own"));
+}
+
 PX_TEST_MAIN("model/nspace", setup, model_teardown)
