@@ -31,27 +31,30 @@ struct px_server {
     struct px_notify *notify;
     const char *node_name; /* the system's; model->hostname is the one the host gives */
 
+    /* Members that messages of clients change. They are side by side, because after
+     * each fork of the host the first write to a page copies the page. */
+    struct px_server_parts part;
+    struct px_list peers;
+    struct px_list upcalls; /* calls of the host without an answer yet */
+    uint32_t next_pindex;
+    uint32_t n_lost; /* processes that were lost so far */
+    unsigned refs;   /* number of further PMIx_server_init calls */
+    bool stopping;
+
+    struct px_peer *self;               /* peer of this process's API calls */
     pmix_server_module_t module;        /* slots the host does not have are NULL */
     const struct px_builtin_host *host; /* built-in host; NULL if a module was given */
     void *builtin;                      /* state of the built-in host */
     const struct px_server_part *const *parts;
-    struct px_part_rows *rows; /* of the parts' tables; see px_part_rpc */
-    size_t n_parts;            /* number of parts created */
-    struct px_server_parts part;
-    pmix_proc_t proc; /* name of this server */
-    char *tmpdir, *system_tmpdir,
-        *dir;      /* private folder, made by this server; may be NULL */
-    char uri[768]; /* address for other libraries' clients */
-    char
-        own_uri[1280]; /* for this library's clients: "<uri>;<faster address>", or "" */
-    struct px_list peers;
-    uint32_t next_pindex;
-    struct px_list upcalls; /* calls of the host without an answer yet */
-    struct px_peer *self;   /* peer of this process's API calls */
-    bool stopping;
-    unsigned refs;              /* number of further PMIx_server_init calls */
-    uint32_t n_lost;            /* processes that were lost so far */
+    struct px_part_rows *rows;  /* of the parts' tables; see px_part_rpc */
+    size_t n_parts;             /* number of parts created */
     struct px_server_conf conf; /* report_uri NULL: no report */
+    pmix_proc_t proc;           /* name of this server */
+    char *tmpdir, *system_tmpdir;
+    char *dir;     /* private folder, made by this server; may be NULL */
+    char uri[768]; /* address for other libraries' clients */
+    /* Address for this library's clients: "<uri>;<faster address>", or "". */
+    char own_uri[1280];
 };
 
 /* Sets the module of a tool whose server was started without one, and takes over the
