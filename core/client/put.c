@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define ON_ITS_WAY_B (16u * 1024u * 1024u)
-#define KEPT_B       (4u * 1024u) /* memory that section keeps between puts */
 
 struct put_op {
     struct px_api api;
@@ -21,19 +20,16 @@ struct put_op {
  * an earlier one of any scope. */
 static pmix_status_t add_section(struct px_client *client, const struct put_op *op)
 {
-    px_writer *all = &client->put, *one = &client->section;
+    px_writer *all = &client->put;
 
-    one->codec = all->codec;
-    px_pack_kval(one, op->key, op->value);
     if (all->buf.len == 0)
         px_pack_op(all, PX_OP_COMMIT);
     px_pack_u8(all, op->scope, PMIX_SCOPE);
-    px_pack_buffer(all, &one->buf);
-    pmix_status_t rc = one->status ? one->status : all->status;
-    all->status = one->status = PMIX_SUCCESS;
-    one->buf.len = 0;
-    if (one->buf.cap > KEPT_B)
-        px_buf_cleanup(&one->buf);
+    const struct px_pack_nest section = px_pack_buffer_begin(all);
+    px_pack_kval(all, op->key, op->value);
+    px_pack_buffer_end(all, section);
+    pmix_status_t rc = all->status;
+    all->status = PMIX_SUCCESS;
     return rc;
 }
 

@@ -48,7 +48,6 @@ void px_client_destroy(struct px_client *c)
     free_lent(&c->lent);
     px_map_fini(&c->channel.pending);
     px_writer_cleanup(&c->put);
-    px_writer_cleanup(&c->section);
     px_map_fini(&c->put_alone);
     px_map_fini(&c->pending_gets);
     PX_LIST_EACH (&c->groups, struct px_group, g, link)

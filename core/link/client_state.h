@@ -32,7 +32,6 @@ struct px_client {
     struct px_client_role *role; /* of a client or tool; NULL in a process that is only
                                   * a server */
     px_writer put;               /* values since the last commit */
-    px_writer section;           /* scratch space for one value */
     struct px_map put_alone;     /* values put without a server; see note_scope */
     unsigned commits_alone;      /* number of commits without a server */
     size_t unanswered_b;         /* bytes in unanswered commits */

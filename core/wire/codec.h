@@ -57,6 +57,11 @@ void px_pack(px_writer *w, const void *src, int32_t n, pmix_data_type_t type);
 /* Packs a value without count and tag, as inside structures. */
 void px_pack_bare(px_writer *w, const void *src, pmix_data_type_t type);
 
+/* A buffer whose contents are being packed: offsets of its size and of its bytes. */
+struct px_pack_nest {
+    size_t size_at, from;
+};
+
 /* Short forms. Each packs one operation of one value unless its comment differs. */
 void px_pack_op(px_writer *w, uint8_t op);
 void px_pack_u8(px_writer *w, uint8_t v, pmix_data_type_t type);
@@ -67,8 +72,10 @@ void px_pack_status(px_writer *w, pmix_status_t v);
 void px_pack_str(px_writer *w, const char *v);
 void px_pack_bytes(px_writer *w, const void *bytes, size_t n); /* BYTE_OBJECT */
 void px_pack_bytes_head(px_writer *w, size_t n); /* head only; n bytes follow */
-/* Packs a BUFFER (26): kind byte, size, bytes. body must have the same codec. */
-void px_pack_buffer(px_writer *w, const px_buf *body);
+/* Begins a BUFFER (26): kind byte, size, bytes. The bytes are what is packed until
+ * px_pack_buffer_end. */
+struct px_pack_nest px_pack_buffer_begin(px_writer *w);
+void px_pack_buffer_end(px_writer *w, struct px_pack_nest nest);
 void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value);
 /* Pack SIZE n, then INFO[n] or PROC[n] as one operation if n > 0. */
 void px_pack_infos(px_writer *w, const pmix_info_t *info, size_t n);

@@ -34,11 +34,25 @@ void px_pack_bytes_head(px_writer *w, size_t n)
     px_put_size(w, n);
 }
 
-void px_pack_buffer(px_writer *w, const px_buf *body)
+struct px_pack_nest px_pack_buffer_begin(px_writer *w)
 {
     px_put_head(w, 1, PMIX_BUFFER);
     px_put_byte(w, w->codec.described ? PX_BUFFER_DESCRIBED : PX_BUFFER_PLAIN);
-    px_put_blob(w, body->data, body->len);
+    const size_t size_at = w->buf.len;
+    if (px_put_room(w, PX_SIZE_MAX_B))
+        w->buf.len += PX_SIZE_MAX_B;
+    return (struct px_pack_nest){size_at, w->buf.len};
+}
+
+void px_pack_buffer_end(px_writer *w, struct px_pack_nest nest)
+{
+    if (w->status)
+        return;
+    const size_t n = w->buf.len - nest.from;
+    w->buf.len = nest.size_at;
+    px_put_size(w, n);
+    memmove(w->buf.data + w->buf.len, w->buf.data + nest.from, n);
+    w->buf.len += n;
 }
 
 void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define PX_FLEX_MAX_B 9
+#define PX_SIZE_MAX_B (2 + PX_FLEX_MAX_B) /* tag and number */
 
 /* ---- writing: does nothing after the writer has failed --------------------------- */
 

@@ -242,16 +242,14 @@ bool fuzz_seed(unsigned i, px_buf *out)
     PX_AUTO(px_writer) w = writer_in(codec);
     if (fixed[op])
         type = fixed[op];
+    struct px_pack_nest nest = {0};
+    if (op == VIEWS)
+        nest = px_pack_buffer_begin(&w);
     if (gen_can(&g, type))
         pack_seed(&w, &g, op, type);
+    if (op == VIEWS)
+        px_pack_buffer_end(&w, nest);
     px_buf_add(out, head, sizeof(head));
-    if (op == VIEWS) {
-        PX_AUTO(px_writer) outer = writer_in(codec);
-
-        px_pack_buffer(&outer, &w.buf);
-        px_buf_add(out, outer.buf.data, outer.buf.len);
-    } else {
-        px_buf_add(out, w.buf.data, w.buf.len);
-    }
+    px_buf_add(out, w.buf.data, w.buf.len);
     return true;
 }

@@ -339,8 +339,8 @@ static void put(struct px_pmi *pmi, const struct px_pmi_message *m, const char *
 {
     const char *text = px_pmi_find(m, "value");
     struct px_channel *channel = px_server_proxy_channel(pmi->proxy);
-    px_writer w, section;
     pmix_value_t value;
+    px_writer w;
 
     if (!text || strlen(text) >= PX_PMI_VALUE_B) {
         reply(pmi, PMIX_ERR_BAD_PARAM, "bad_value");
@@ -349,13 +349,11 @@ static void put(struct px_pmi *pmi, const struct px_pmi_message *m, const char *
     if (!take_key(pmi, m, prefix))
         return;
     px_value_borrow(&value, text, PMIX_STRING);
-    px_writer_init(&section, channel->codec);
-    px_pack_kval(&section, pmi->key, &value);
     px_channel_begin(channel, &w, PX_OP_COMMIT);
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &section.buf);
-    w.status = w.status ? w.status : section.status;
-    px_writer_cleanup(&section);
+    const struct px_pack_nest section = px_pack_buffer_begin(&w);
+    px_pack_kval(&w, pmi->key, &value);
+    px_pack_buffer_end(&w, section);
     pmix_status_t rc = px_channel_request(channel, &w, on_put, pmi);
     if (rc)
         on_put(pmi, rc, NULL);

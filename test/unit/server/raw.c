@@ -397,12 +397,11 @@ pmix_status_t raw_finalize(int fd)
 px_writer raw_commit_of(uint8_t scope, const char *key, const pmix_value_t *value)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
-    PX_AUTO(px_writer) body;
 
-    px_writer_init(&body, px_codec_default);
-    px_pack_kval(&body, key, value);
     px_pack_u8(&w, scope, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
+    px_pack_kval(&w, key, value);
+    px_pack_buffer_end(&w, body);
     return w;
 }
 

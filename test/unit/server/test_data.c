@@ -165,14 +165,13 @@ PX_TEST(a_long_wait_is_reported_and_ends_at_the_limit_of_the_site)
 PX_TEST(a_damaged_commit_changes_nothing)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
-    PX_AUTO(px_writer) body;
 
     start();
-    px_writer_init(&body, px_codec_default);
-    px_pack_kval(&body, "good", &number);
-    ok(px_buf_add(&body.buf, "\x02\xff", 2));
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
+    px_pack_kval(&w, "good", &number);
+    ok(px_buf_add(&w.buf, "\x02\xff", 2));
+    px_pack_buffer_end(&w, body);
     ck_assert_int_ne(raw_request(two, w, NULL), PMIX_SUCCESS);
     ck_assert_uint_eq(raw_value(one, "job", 1, "good"), UINT32_MAX);
 }
@@ -297,16 +296,15 @@ static pmix_status_t commit_many_of(int fd, unsigned n, size_t size_b)
     PX_AUTOFREE char *bytes = calloc(1, size_b);
     pmix_value_t v = {.type = PMIX_BYTE_OBJECT, .data.bo = {bytes, size_b}};
     px_writer w = raw_begin(PX_OP_COMMIT);
-    PX_AUTO(px_writer) body;
     char key[16];
 
-    px_writer_init(&body, px_codec_default);
+    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
     for (unsigned i = 0; i < n; i++) {
         snprintf(key, sizeof(key), "k%u", i);
-        px_pack_kval(&body, key, &v);
+        px_pack_kval(&w, key, &v);
     }
-    px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+    px_pack_buffer_end(&w, body);
     return raw_request(fd, w, NULL);
 }
 

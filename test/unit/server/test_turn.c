@@ -263,7 +263,8 @@ static void add_frame(px_buf *burst, uint32_t tag, px_writer w)
 {
     uint8_t header[PX_FRAME_HEADER_B];
 
-    px_frame_encode(header, &(struct px_frame){.tag = tag, .nbytes = (uint32_t)w.buf.len});
+    px_frame_encode(header,
+                    &(struct px_frame){.tag = tag, .nbytes = (uint32_t)w.buf.len});
     ok(px_buf_add(burst, header, sizeof(header)));
     ok(px_buf_add(burst, w.buf.data, w.buf.len));
     px_writer_cleanup(&w);
@@ -510,28 +511,26 @@ enum { N_TEXTS = 40 };
 static px_writer commit_of(uint32_t n, bool damaged)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
-    PX_AUTO(px_writer) body;
     char key[16];
 
-    px_writer_init(&body, px_codec_default);
+    px_pack_u8(&w, PMIX_GLOBAL, PMIX_SCOPE);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
     for (uint32_t i = 0; i < N_TEXTS; i++) {
         snprintf(key, sizeof(key), "s%u", i);
-        px_pack_kval(&body, key,
+        px_pack_kval(&w, key,
                      &(pmix_value_t){.type = PMIX_STRING, .data.string = key + 1});
         key[0] = 'b';
-        px_pack_kval(&body, key,
+        px_pack_kval(&w, key,
                      &(pmix_value_t){.type = PMIX_BYTE_OBJECT,
                                      .data.bo = {key + 1, strlen(key + 1)}});
     }
     for (uint32_t i = 0; i < n; i++) {
         snprintf(key, sizeof(key), "v%u", i);
-        px_pack_kval(&body, key,
-                     &(pmix_value_t){.type = PMIX_UINT32, .data.uint32 = i});
+        px_pack_kval(&w, key, &(pmix_value_t){.type = PMIX_UINT32, .data.uint32 = i});
     }
     if (damaged)
-        ok(px_buf_add(&body.buf, "\x02\xff", 2));
-    px_pack_u8(&w, PMIX_GLOBAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+        ok(px_buf_add(&w.buf, "\x02\xff", 2));
+    px_pack_buffer_end(&w, body);
     return w;
 }
 
@@ -626,16 +625,15 @@ static const pmix_value_t large = {.type = PMIX_BYTE_OBJECT,
 static pmix_status_t commit_large(void)
 {
     px_writer w = raw_begin(PX_OP_COMMIT);
-    PX_AUTO(px_writer) body;
     char key[16];
 
-    px_writer_init(&body, px_codec_default);
+    px_pack_u8(&w, PMIX_REMOTE, PMIX_SCOPE);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
     for (unsigned i = 0; i < N_LARGE; i++) {
         snprintf(key, sizeof(key), "v%u", i);
-        px_pack_kval(&body, key, &large);
+        px_pack_kval(&w, key, &large);
     }
-    px_pack_u8(&w, PMIX_REMOTE, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+    px_pack_buffer_end(&w, body);
     return raw_request(two, w, NULL);
 }
 

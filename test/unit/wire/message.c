@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parts of payloads as recorded from live traffic; and operations: counts, tags, and
  * the unchanged reader after a failure. */
-#include "core/wire/codec.h"
+#include "core/wire/number.h"
 #include "px_test.h"
 #include "wire_test.h"
 
@@ -225,26 +225,48 @@ PX_TEST(a_pair_with_a_damaged_value_leaves_nothing)
 PX_TEST(a_commit_of_two_scopes_is_written_as_recorded)
 {
     pmix_value_t value = {.type = PMIX_STRING, .data.string = (char *)"val"};
-    PX_AUTO(px_writer) body = writer_in(px_codec_default);
 
-    px_pack_kval(&body, "key1", &value);
     begin_writing("v41", false);
     px_pack_op(&w, 2);
     px_pack_u8(&w, PMIX_LOCAL, PMIX_SCOPE);
-    px_pack_buffer(&w, &body.buf);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
+    px_pack_kval(&w, "key1", &value);
+    px_pack_buffer_end(&w, body);
     assert_wrote(&w, "02 02 02 01 02 01 0d 02 0a \"key1\" 00 03 08 \"val\" 00");
 }
 
 PX_TEST(a_buffer_of_3_2_has_the_recorded_head)
 {
-    uint8_t zeros[42] = {0};
-    px_buf body = {zeros, sizeof(zeros), sizeof(zeros)};
+    const uint8_t zeros[42] = {0};
 
     begin_writing("v3", false);
-    px_pack_buffer(&w, &body);
+    const struct px_pack_nest body = px_pack_buffer_begin(&w);
+    ok(px_buf_add(&w.buf, zeros, sizeof(zeros)));
+    px_pack_buffer_end(&w, body);
     ck_assert_mem_eq(w.buf.data + 4, "\x01\x00\x0f\x00\x00\x00\x00\x00\x00\x00\x2a",
                      11);
     ck_assert_uint_eq(w.buf.len, 4 + 11 + 42);
+}
+
+/* The size is written last, and takes one to ten bytes. */
+PX_TEST_LOOP(a_buffer_keeps_its_contents, 6 * 2 * 3)
+{
+    static const size_t sizes[] = {0, 100, 20000};
+    static char bytes[20000];
+    const size_t n = sizes[_i % 3];
+    px_reader inside;
+
+    memset(bytes, 'b', n);
+    begin_writing(all_dialects[_i / 6], _i / 3 % 2);
+    const struct px_pack_nest nest = px_pack_buffer_begin(&w);
+    ok(px_buf_add(&w.buf, bytes, n));
+    px_pack_buffer_end(&w, nest);
+    ok(w.status);
+    r = reader_of(w.codec, &w.buf);
+    ok(px_unpack_view(&r, &inside, PMIX_BUFFER));
+    ck_assert(px_reader_done(&r));
+    ck_assert_uint_eq(px_left(&inside), n);
+    ck_assert_mem_eq(inside.pos, bytes, n);
 }
 
 PX_TEST(a_buffer_is_read_in_its_own_form)

@@ -620,14 +620,14 @@ PX_TEST(a_request_has_limited_memory)
 {
     enum { N = 250000 };
     PX_AUTOFREE pmix_proc_t *procs = calloc(N, sizeof(*procs));
-    PX_AUTO(px_writer) w, outer;
+    PX_AUTO(px_writer) outer;
     px_reader r, inside;
     void *out;
 
-    px_writer_init(&w, px_codec_default);
-    px_pack(&w, procs, N, PMIX_PROC);
     px_writer_init(&outer, px_codec_default);
-    px_pack_buffer(&outer, &w.buf);
+    const struct px_pack_nest nest = px_pack_buffer_begin(&outer);
+    px_pack(&outer, procs, N, PMIX_PROC);
+    px_pack_buffer_end(&outer, nest);
     px_reader_init(&r, outer.codec, outer.buf.data, outer.buf.len);
     px_reader_limit(&r);
     r.procs = N;
