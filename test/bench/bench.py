@@ -3,6 +3,7 @@
 """See HELP, or contrib/bench.sh --help."""
 import argparse
 import collections
+import copy
 import glob
 import json
 import os
@@ -34,9 +35,10 @@ release build that is made in build/bench/release, the system's, and "mixed", wh
 A row is named NAME/X, where X is the number of clients or another size; --rows takes a regular expression
 that its beginning must match. A figure is the median of several runs; half of the runs stay within "+-" of the
 median. A ratio is the median of those of single rounds, in which the libraries took turns. A row that seems slower
-than the second library is measured again, in twice as many rounds; "slower" means by more than 3 % in both. "calls"
-are the system calls of one such call, of the server, too, with the first library and with that of the ratios
-(--counts). The table, build/bench/report.html and build/bench/result.json have the same figures."""
+than the second library is measured again, in twice as many rounds, each with new copies of both files. "slower"
+means by more than 3 % in both measurements. "calls" are the system calls of one such call, of the server, too, with
+the first library and with that of the ratios (--counts). The table, build/bench/report.html and
+build/bench/result.json have the same figures."""
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -260,6 +262,19 @@ def is_slower(own):
     return bool(own["ratio"] and own["ratio"] > 1 + max(SLOWER, own["spread"]) and own["best"] > 1)
 
 
+def new_copy(library, place):
+    """Returns the library in new files. Two copies of one file differ by up to 6 %, by where they are in memory."""
+    def copied(folder):
+        new = tempfile.mkdtemp(dir=place)
+        shutil.copyfile(os.path.join(folder, "libpmix.so.2"), os.path.join(new, "libpmix.so.2"))
+        os.symlink(os.path.join(folder, "pmix"), os.path.join(new, "pmix"))  # the components, if there are any
+        return new + ":" + folder  # other libraries of the folder
+
+    made = copy.copy(library)
+    made.server, made.client = copied(library.server), copied(library.client)
+    return made
+
+
 def confirm(units, results, libraries, program, base):
     """Measures scenes with slower rows again. A row that is not slower again loses this verdict: of two copies of
     one library, one row in twenty seems slower."""
@@ -268,7 +283,8 @@ def confirm(units, results, libraries, program, base):
         again = Unit(unit.scene, unit.x, [row for row in unit.rows if "%s/%d" % (row.name, unit.x) in slow])
         for i in range(2 * unit.rounds if again.rows else 0):
             progress("round %d of %d again: %s/%d" % (i + 1, 2 * unit.rounds, unit.scene, unit.x))
-            again.round(libraries, program)
+            with tempfile.TemporaryDirectory(prefix="tb.") as place:
+                again.round([new_copy(library, place) for library in libraries], program)
         for row in again.rows:
             second = result_of(again, row, libraries, base)
             own = second["libraries"][libraries[0].name]
