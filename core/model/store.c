@@ -185,7 +185,8 @@ struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store)
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {(char *)&none, sizeof(none)}};
 
-    if (!store->is_writer)
+    /* Without views of records, each fence would make the record again. */
+    if (!store->is_writer || !PX_OPS(gds, store->shared.module)->view)
         return NULL;
     struct px_fence_futex *futex = px_store_fence_futex(store);
     if (!futex && !px_store_note(store, PX_STORE_FENCE_FUTEX, &value))

@@ -263,7 +263,8 @@ def is_slower(own):
 
 
 def new_copy(library, place):
-    """Returns the library in new files. Two copies of one file differ by up to 6 %, by where they are in memory."""
+    """Returns the library in new files. Two copies of one file differ by up to 6 %, by the places of
+    their pages in memory."""
     def copied(folder):
         new = tempfile.mkdtemp(dir=place)
         shutil.copyfile(os.path.join(folder, "libpmix.so.2"), os.path.join(new, "libpmix.so.2"))

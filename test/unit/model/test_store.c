@@ -198,10 +198,14 @@ static pmix_status_t describe_file(void *self PX_UNUSED, struct px_gds_ns *ns PX
     return PMIX_SUCCESS;
 }
 
-/* A description takes memory and system calls, so a fence asks for it once. */
+/* A description takes memory and system calls, so a fence asks for one description. */
 PX_TEST(a_fence_asks_for_the_file_of_its_futex_once)
 {
     shared_ops.describe = describe_file;
+    shared_ops.view = NULL;
+    ck_assert_ptr_null(px_store_make_fence_futex(&job->store));
+    fails(px_store_noted(&job->store, PX_STORE_FENCE_FUTEX, NULL), NOT_FOUND);
+    ck_assert_uint_eq(n_described, 0);
     shared_ops.view = view_word;
     ck_assert_ptr_null(px_store_fence_futex(&job->store));
     for (unsigned i = 1; i < 4; i++) {
@@ -212,8 +216,6 @@ PX_TEST(a_fence_asks_for_the_file_of_its_futex_once)
         ck_assert_uint_eq(n_described, i);
         put_in(job, PX_GDS_LOCAL, 0, "k", i); /* may replace the file */
     }
-    shared_ops.view = NULL;
-    ck_assert_ptr_null(px_store_make_fence_futex(&job->store));
 }
 
 PX_TEST(the_best_component_that_does_not_decline_takes_a_namespace)

@@ -248,7 +248,7 @@ PX_TEST(a_buffer_of_3_2_has_the_recorded_head)
     ck_assert_uint_eq(w.buf.len, 4 + 11 + 42);
 }
 
-/* The size is written last, and takes one to ten bytes. */
+/* px_pack_buffer_end writes the size of the contents, which takes one to ten bytes. */
 PX_TEST_LOOP(a_buffer_keeps_its_contents, 6 * 2 * 3)
 {
     static const size_t sizes[] = {0, 100, 20000};
