@@ -63,13 +63,17 @@ pmix_status_t px_api_wait(struct px_api *op)
     return op->status;
 }
 
-void px_api_free(void *arg)
+/* Frees what a copied operation holds. */
+static void empty(struct px_api *op)
 {
-    struct px_api *op = arg;
-
     if (op->request)
         px_args_free(&op->args, op->request->args);
     px_type_free_array(PMIX_INFO, op->results, op->n_results);
+}
+
+void px_api_free(void *op)
+{
+    empty(op);
     free(op);
 }
 
@@ -81,7 +85,7 @@ static pmix_status_t copy_op(const struct px_api *op, size_t size, struct px_api
 
     if (rc)
         return rc;
-    copy = malloc(size);
+    copy = px_process_alloc_msg(size);
     if (!copy)
         return PMIX_ERR_NOMEM;
     memcpy(copy, op, size);
@@ -223,8 +227,10 @@ static void on_finish(struct px_msg *msg)
         op->finish(op);
     else if (op->cb)
         op->cb(op->status, op->cbdata);
-    if (!kept)
-        px_api_free(op);
+    if (kept)
+        return;
+    empty(op);
+    px_process_free_msg(op);
 }
 
 void px_api_done(struct px_api *op, pmix_status_t status)

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PID_CHANGING = -1 };
+enum {
+    PID_CHANGING = -1,
+    MOST_SPENT = 16, /* each thread may exceed this number by one */
+};
 
 struct px_process px_process = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -107,6 +110,46 @@ void px_process_unlock(void)
     pthread_mutex_unlock(&px_process.lock);
 }
 
+/* ---- memory of messages ---------------------------------------------------------- */
+
+static void free_spent(void)
+{
+    struct px_msg *msg = atomic_exchange_explicit(&px_process.spent, NULL,
+                                                  memory_order_acquire);
+
+    while (msg) {
+        struct px_msg *next = msg->next;
+
+        free(msg);
+        atomic_fetch_sub_explicit(&px_process.n_spent, 1, memory_order_relaxed);
+        msg = next;
+    }
+}
+
+void *px_process_alloc_msg(size_t size)
+{
+    if (atomic_load_explicit(&px_process.spent, memory_order_relaxed))
+        free_spent();
+    return malloc(size);
+}
+
+void px_process_free_msg(void *arg)
+{
+    struct px_msg *msg = arg;
+    struct px_msg *newest = atomic_load_explicit(&px_process.spent,
+                                                 memory_order_relaxed);
+
+    if (atomic_load_explicit(&px_process.n_spent, memory_order_relaxed) >= MOST_SPENT) {
+        free(msg);
+        return;
+    }
+    atomic_fetch_add_explicit(&px_process.n_spent, 1, memory_order_relaxed);
+    do {
+        msg->next = newest;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &px_process.spent, &newest, msg, memory_order_release, memory_order_relaxed));
+}
+
 /* ---- loop ------------------------------------------------------------------------ */
 
 pmix_status_t px_process_start_loop(enum px_progress progress, struct event_base *base)
@@ -125,6 +168,7 @@ void px_process_end_loop(void)
         sched_yield();
     px_loop_destroy(px_process.loop);
     px_process.loop = NULL;
+    free_spent();
 }
 
 /* ---- entry from other threads ---------------------------------------------------- */

@@ -42,8 +42,10 @@ struct px_process {
     unsigned role_users[3]; /* client, server, tool */
     unsigned roles;         /* enum px_role, or-ed */
     struct px_loop *loop;
-    atomic_bool open;    /* px_process_post may use the loop */
-    atomic_uint posters; /* px_process_post calls in progress */
+    atomic_bool open;               /* px_process_post may use the loop */
+    atomic_uint posters;            /* px_process_post calls in progress */
+    _Atomic(struct px_msg *) spent; /* blocks of px_process_free_msg, newest first */
+    atomic_uint n_spent;
     struct px_params *params;
     struct px_selection *selection; /* opened components of each framework */
     const char *server_address;     /* address for a starting client, see
@@ -84,6 +86,13 @@ bool px_process_on_loop(void);
  * caller's. Used for events at any time, such as answers of hosts and event handlers.
  * Any thread. */
 bool px_process_post(struct px_msg *msg);
+/* Allocates size bytes for a structure that begins with a message, to be posted.
+ * Returns NULL without memory. Any thread. */
+void *px_process_alloc_msg(size_t size);
+/* Frees such a structure after its message has run: now, or in the next
+ * px_process_alloc_msg. Two threads would otherwise wait for the lock of one heap, if
+ * one allocates and the other frees. Any thread. */
+void px_process_free_msg(void *msg);
 
 /* Performs px_call for an API function, and holds the loop until px_call returns.
  * Returns PMIX_ERR_INIT if the machine is stopping or stopped. */

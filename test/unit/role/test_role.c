@@ -243,6 +243,28 @@ PX_TEST(posts_may_come_while_machines_start_and_end)
     assert_nothing_is_left();
 }
 
+PX_TEST(few_messages_wait_for_the_next_allocation_to_be_freed)
+{
+    enum { N = 100, MOST = 16 };
+    void *msgs[N];
+
+    PX_TEST_NEEDS_ALLOC;
+    px_alloc_fail_at(0);
+    for (int i = 0; i < N; i++)
+        msgs[i] = px_process_alloc_msg(sizeof(struct px_msg));
+    for (int i = 0; i < N; i++)
+        px_process_free_msg(msgs[i]);
+    const int kept = px_alloc_balance();
+    px_process_free_msg(px_process_alloc_msg(sizeof(struct px_msg)));
+    const int kept_of_one = px_alloc_balance();
+    px_process_end_loop();
+    const int left = px_alloc_balance();
+    px_alloc_fail_end();
+    ck_assert_int_eq(kept, MOST);
+    ck_assert_int_eq(kept_of_one, 1);
+    ck_assert_int_eq(left, 0);
+}
+
 PX_TEST(running_out_of_memory_leaves_nothing)
 {
     bool failed = true;
