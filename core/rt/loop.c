@@ -24,10 +24,12 @@
 #include "core/base/clock.h"
 #include "core/os/os.h"
 #include "core/rt/loop_impl.h"
+#include "core/rt/process.h"
 
 #include <assert.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 /* Rounds of messages that messages have posted, before descriptors are checked
  * again. */
@@ -456,22 +458,43 @@ void px_loop_forget(struct px_loop *loop, const void *object)
 
 /* ---- life ------------------------------------------------------------------------ */
 
+/* Takes the buffer of an earlier loop, or maps one. Returns NULL without memory. */
+static void *take_scratch(void)
+{
+    void *scratch = atomic_exchange(&px_process.scratch, NULL);
+
+    if (!scratch)
+        scratch = mmap(NULL, PX_SCRATCH_B, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return scratch == MAP_FAILED ? NULL : scratch;
+}
+
+/* Keeps the buffer for the next loop. */
+static void give_scratch(void *scratch)
+{
+    scratch = atomic_exchange(&px_process.scratch, scratch);
+    if (scratch)
+        munmap(scratch, PX_SCRATCH_B);
+}
+
 static void free_loop(struct px_loop *loop)
 {
     px_poll_fini(&loop->poll);
     pthread_cond_destroy(&loop->lead_free);
     pthread_mutex_destroy(&loop->lead_lock);
+    give_scratch(loop->scratch);
     free(loop);
 }
 
 pmix_status_t px_loop_create(enum px_progress progress, struct event_base *base,
                              struct px_loop **out)
 {
-    struct px_loop *loop = malloc(sizeof(*loop));
+    struct px_loop *loop = calloc(1, sizeof(*loop));
 
-    if (!loop)
+    if (!loop || !(loop->scratch = take_scratch())) {
+        free(loop);
         return PMIX_ERR_NOMEM;
-    memset(loop, 0, offsetof(struct px_loop, scratch)); /* leaves some pages unused */
+    }
     loop->external = base || progress == PX_PROGRESS_EXTERNAL;
     loop->sleeps_until_ms = PX_NEVER;
     pthread_mutex_init(&loop->lead_lock, NULL);

@@ -102,7 +102,9 @@ struct px_loop {
     atomic_bool no_waitv; /* the kernel cannot wait for two futexes */
 
     struct px_children children;
-    uint8_t scratch[PX_SCRATCH_B]; /* the last member, because it is not zeroed */
+    /* PX_SCRATCH_B bytes, mapped. On the heap they would take half of the memory that
+     * malloc requests first. */
+    void *scratch;
 };
 
 /* ---- loop.c: the leader ---------------------------------------------------------- */

@@ -31,6 +31,7 @@ struct px_process {
     _Atomic int log_level;
     atomic_uint log_lost; /* lines lost since the last one written */
     struct px_topo_state topology;
+    _Atomic(void *) scratch; /* buffer of an earlier loop for the next one, or NULL */
     void *iof; /* own stdout and stderr as sinks (core/iof/ends.h); NULL before first
                 * use */
     uint64_t iof_gather_ms, iof_drain_ms; /* parameters, see core_params.h */
