@@ -26,6 +26,7 @@
 #include "core/server/upcall/module.h"
 #include "core/server/upcall/upcall.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,27 +136,41 @@ static pmix_status_t make_self(struct px_server *srv)
 
 /* ---- the parts ------------------------------------------------------------------- */
 
-static void **state_of(struct px_server *srv, const struct px_server_part *part)
+static size_t round_up(size_t n, size_t unit)
 {
-    return (void **)((char *)&srv->part + part->state_at);
+    return (n + unit - 1) / unit * unit;
 }
 
-static pmix_status_t part_create(struct px_server *srv,
-                                 const struct px_server_part *part,
-                                 const struct px_server_start *start)
+/* Returns the bytes that an object of n bytes takes in the block of a server. */
+static size_t room_of(size_t n)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    return round_up(n, _Alignof(max_align_t));
+}
 
-    if (part->state_b) {
-        *state_of(srv, part) = calloc(1, part->state_b);
-        if (!*state_of(srv, part))
-            return PMIX_ERR_NOMEM;
-    }
-    if (part->create)
-        rc = part->create(srv, start);
-    if (rc && part->state_b)
-        free(px_take(state_of(srv, part)));
-    return rc;
+/* Allocates a server and the zeroed states of its parts. Returns NULL without memory.
+ * After each fork of the host, the first write to a page copies the page. One message
+ * changes the states of many parts, which therefore share a few pages. */
+static struct px_server *server_alloc(void)
+{
+    const struct px_server_part *const *p;
+    const size_t page_b = (size_t)sysconf(_SC_PAGESIZE);
+    size_t n = room_of(sizeof(struct px_server));
+
+    for (p = px_server_parts; *p; p++)
+        n += room_of((*p)->state_b);
+    struct px_server *srv = aligned_alloc(page_b, round_up(n, page_b));
+
+    if (!srv)
+        return NULL;
+    memset(srv, 0, n);
+    char *state = (char *)srv + room_of(sizeof(*srv));
+    for (p = px_server_parts; *p; p++)
+        if ((*p)->state_b) {
+            *(void **)((char *)&srv->part + (*p)->state_at) = state;
+            state += room_of((*p)->state_b);
+        }
+    srv->parts = px_server_parts;
+    return srv;
 }
 
 static void parts_stop(struct px_server *srv)
@@ -174,8 +189,6 @@ static void server_free(struct px_server *srv)
 
         if (part->destroy)
             part->destroy(srv);
-        if (part->state_b)
-            free(px_take(state_of(srv, part)));
     }
     px_peer_unref(srv->self);
     free(srv->rows);
@@ -187,7 +200,8 @@ static void server_free(struct px_server *srv)
 static pmix_status_t create_parts(struct px_server *srv, struct start *a)
 {
     while (srv->parts[srv->n_parts]) {
-        pmix_status_t rc = part_create(srv, srv->parts[srv->n_parts], &a->infos);
+        const struct px_server_part *part = srv->parts[srv->n_parts];
+        pmix_status_t rc = part->create ? part->create(srv, &a->infos) : PMIX_SUCCESS;
 
         if (rc)
             return rc;
@@ -228,7 +242,7 @@ static void on_start(struct px_call *call, void *args)
 {
     struct start *a = args;
     struct px_client *client = px_process.client;
-    struct px_server *srv = calloc(1, sizeof(*srv));
+    struct px_server *srv = server_alloc();
     pmix_status_t rc = srv ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 
     if (srv) {
@@ -248,7 +262,6 @@ static void on_start(struct px_call *call, void *args)
 
         for (size_t i = 0; i < PX_COUNT(lists); i++)
             px_list_init(lists[i]);
-        srv->parts = px_server_parts;
         srv->loop = client->loop;
         srv->client = client;
         srv->model = client->model;

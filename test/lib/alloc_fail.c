@@ -74,6 +74,7 @@ bool px_alloc_can_fail(void)
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
+extern void *__libc_memalign(size_t unit, size_t size);
 extern void __libc_free(void *p);
 
 static _Thread_local bool is_spared; /* allocations of this thread do not fail */
@@ -102,6 +103,11 @@ PX_EXPORT void *malloc(size_t size)
 PX_EXPORT void *calloc(size_t n, size_t size)
 {
     return must_fail() ? NULL : count_new(__libc_calloc(n, size));
+}
+
+PX_EXPORT void *aligned_alloc(size_t unit, size_t size)
+{
+    return must_fail() ? NULL : count_new(__libc_memalign(unit, size));
 }
 
 PX_EXPORT void *realloc(void *p, size_t size)

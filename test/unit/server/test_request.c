@@ -185,6 +185,25 @@ PX_TEST(each_command_has_one_row_or_is_refused)
     }
 }
 
+/* The states must not be on pages of their own: the first write after each fork copies a page. */
+PX_TEST(the_states_of_all_parts_share_the_pages_of_the_server)
+{
+    enum { MOST_B = 3 * 4096 };
+
+    start();
+    char *srv = (char *)px_process.server, *end = srv + sizeof(struct px_server);
+
+    for (const struct px_server_part *const *p = px_server_parts; *p; p++) {
+        if (!(*p)->state_b)
+            continue;
+        char *state = *(char **)((char *)&px_process.server->part + (*p)->state_at);
+
+        ck_assert_msg(state >= end && state + (*p)->state_b <= srv + MOST_B, "%s",
+                      (*p)->name);
+        end = state + (*p)->state_b;
+    }
+}
+
 static void admit_each(void *arg PX_UNUSED)
 {
     struct px_server *srv = px_process.server;
