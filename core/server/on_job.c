@@ -58,6 +58,9 @@ static pmix_status_t reply_job(struct px_server *srv, struct px_req *req)
     px_writer_init(&w, req->peer->codec);
     px_pack_str(&w, req->peer->proc.nspace);
     if (ns) { /* a tool may have a name and no job */
+        /* Made now, the word ends the job's first collective, too. */
+        if (req->peer->local && req->peer->reads_in_place)
+            (void)px_store_make_fence_futex(&ns->store);
         px_peer_pack_job(req->peer, ns, &w, false);
         pack_stops(ns, req->peer->proc.rank, &w);
         pack_parent(req->peer, ns, &w);

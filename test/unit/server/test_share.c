@@ -329,11 +329,6 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
         fd[i] = come(i, BY_USOCK);
         ck_assert_uint_eq(ask(fd[i], raw_begin(PX_OP_REQ))->n_notices, 1);
     }
-    ck_assert_ptr_null(fence_futex()); /* made when first needed */
-    for (int i = 0; i < 2; i++)
-        collect(fd[i], 207, PX_OP_FENCE, 0, NULL);
-    for (int i = 0; i < 2; i++)
-        ok(raw_status(fd[i], 207));
     for (size_t k = 0; k < PX_COUNT(collectives); k++) {
         const uint32_t before = fence_futex()->turns, id = fence_futex()->id;
 
