@@ -584,6 +584,16 @@ static int be_client(const struct scene *scene, char **argv)
     return EXIT_SUCCESS;
 }
 
+/* Begins the heap at another place in each process. This place decides which calls have to extend the heap. */
+static void move_heap(void)
+{
+    enum { N_PLACES = 15, STEP_B = 8 << 10 };
+    static void *volatile before;
+
+    before = malloc((size_t)(getpid() % N_PLACES * STEP_B + 1));
+    must_do("memory", before ? 0 : -1);
+}
+
 int main(int argc, char **argv)
 {
     bool is_client = argc == 7 && strcmp(argv[1], "-c") == 0;
@@ -597,6 +607,7 @@ int main(int argc, char **argv)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    move_heap();
     must_do("prctl", prctl(PR_SET_PDEATHSIG, SIGKILL));
     fd = is_client ? atoi(argv[6]) : memfd_create("bench", 0);
     must_do("memory", fd);
