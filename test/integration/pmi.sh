@@ -91,7 +91,8 @@ mixed() {
     lines 2 '^OK client [23]$' "$OUT"
 }
 
-# cost: system calls about descriptors of the launcher for each process more, with and without the sockets
+# cost: system calls about descriptors of the launcher for each process more, with and without the sockets. On a busy
+# machine the launcher reads output in more pieces, so one of three counts must be low.
 cost() {
     local with without
     has strace || skip "strace is not installed"
@@ -100,11 +101,14 @@ cost() {
             >"$OUT" 2>"$ERR" || skip "strace cannot run here: $(tail -1 "$ERR")"
         awk '$2 == "total" { print $1 }' "$TMPDIR/calls"
     }
-    with=$(($(calls 20 true) - $(calls 4 true)))
-    without=$(($(calls 20 false) - $(calls 4 false)))
-    rm "$TMPDIR/calls"
-    print_line "# system calls for 16 processes more: $with, without the sockets $without"
-    [ $((with - without)) -le $((16 * 14)) ] || fail "$with system calls for 16 processes, without the sockets $without"
+    for _ in 1 2 3; do
+        with=$(($(calls 20 true) - $(calls 4 true)))
+        without=$(($(calls 20 false) - $(calls 4 false)))
+        rm "$TMPDIR/calls"
+        print_line "# system calls for 16 processes more: $with, without the sockets $without"
+        [ $((with - without)) -gt $((16 * 14)) ] || return 0
+    done
+    fail "$with system calls for 16 processes, without the sockets $without"
 }
 
 if has mpicc.mpich; then
