@@ -112,13 +112,13 @@ static void on_fence_futex(struct px_call *call, void *arg)
 /* True if the arguments name all ranks of this process's job. */
 static bool is_whole_job(const struct px_nspace *own, const struct px_args *args)
 {
-    if (args->n_procs != 1 && args->n_procs != own->job_size)
+    const bool is_any = args->n_procs == 1 && args->procs->rank == PMIX_RANK_WILDCARD;
+
+    if (!is_any && args->n_procs != own->job_size)
         return false;
     for (size_t i = 0; i < args->n_procs; i++)
-        if ((args->procs[i].rank != PMIX_RANK_WILDCARD || args->n_procs > 1) &&
-            (args->procs[i].rank != i || own->job_size == 0))
-            return false;
-        else if (strcmp(args->procs[i].nspace, own->name) != 0)
+        if ((!is_any && args->procs[i].rank != i) ||
+            strcmp(args->procs[i].nspace, own->name) != 0)
             return false;
     return true;
 }

@@ -117,6 +117,8 @@ counts() {
                 lines 1 ' sendmsg\(' "$TMP/fence"
                 lines 0 'recvmsg.* = [1-9]' "$TMP/fence" # the futex ends the fence
             done
+            calls "$f" 9 >"$TMP/own" # a fence of the rank alone, which no futex ends
+            lines 0 'futex_waitv' "$TMP/own"
             many=$(received_b "$f")
             [ $few = 0 ] || [ $((many - few)) -lt 32 ] || fail "$few bytes of 2 ranks, $many of $n"
         done

@@ -128,6 +128,9 @@ JOINS(shared)
     }
     if (!is_child)
         barrier();
+    trace_point();
+    GOOD(PMIx_Fence(&me, 1, NULL, 0)); /* of this process alone */
+    trace_point();
 }
 
 /* ---- fences: ROUNDS fences without data ---- */
