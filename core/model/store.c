@@ -203,6 +203,14 @@ void px_fence_futex_wake(struct px_fence_futex *futex)
     px_os_futex_wake(&futex->turns, true);
 }
 
+void px_fence_futex_rouse(const struct px_stores *store)
+{
+    struct px_fence_futex *futex = px_store_fence_futex(store);
+
+    if (futex)
+        px_os_futex_wake(&futex->turns, true);
+}
+
 void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number)
 {
     const uint32_t turn = futex->turns + 1;

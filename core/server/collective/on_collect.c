@@ -90,14 +90,32 @@ static void record_end(const struct px_collective *c)
                               : PMIX_RANK_UNDEF);
 }
 
+/* Wakes participants that sleep on the futex of their job, but got messages. */
+static void rouse(const struct px_nspace *ns)
+{
+    if (ns)
+        px_fence_futex_rouse(&ns->store);
+}
+
+/* Returns the job on whose futex the sender sleeps; NULL if the sender waits for a
+ * message only. */
+static const struct px_nspace *sleeps_in(const struct px_req *req)
+{
+    return req->state && req->peer->local ? req->peer->local->ns : NULL;
+}
+
 /* Completes the local requests. The host may still hold the collective. */
 static void end_waiting(struct px_collective *c, pmix_status_t status)
 {
+    const struct px_nspace *asleep = NULL; /* only one job can be the whole job */
+
     record_end(c);
     PX_LIST_EACH (&c->reqs, struct px_req, req, link) {
+        asleep = asleep ? asleep : sleeps_in(req);
         take_out(req);
         px_req_done(req, status);
     }
+    rouse(asleep);
 }
 
 /* Returns the word on which the participants sleep (adr/0023). NULL: every participant
@@ -131,6 +149,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
 {
     const bool has_result = !status || status == PMIX_ERR_PARTIAL_SUCCESS;
     struct px_fence_futex *futex = status ? NULL : futex_of(c);
+    const struct px_nspace *unaware = NULL; /* job of a sleeper that gets a message */
     uint64_t number;
     size_t n_asleep = 0;
 
@@ -152,6 +171,7 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
             n_asleep++;
             continue;
         }
+        unaware = unaware ? unaware : sleeps_in(req);
         px_reply_begin(req, &w, status);
         if (has_result && c->kind->pack_reply)
             c->kind->pack_reply(c, req->peer, &w);
@@ -159,6 +179,8 @@ static void answer_all(struct px_collective *c, pmix_status_t status)
     }
     if (n_asleep > 0)
         px_fence_futex_wake(futex);
+    else
+        rouse(unaware);
     collective_free(c);
 }
 

@@ -8,12 +8,17 @@
 #include "fake_host.h"
 #include "raw.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Ways in which a client connects. Only BY_USOCK gets notices of tables. */
 enum way { BY_USOCK, BY_TCP, NAMES_HASH };
@@ -372,6 +377,37 @@ PX_TEST(one_futex_ends_a_collective_of_all_that_wait_on_it)
     ck_assert_uint_eq(fence_futex()->turns, before);
     close(fd[0]);
     close(fd[1]);
+}
+
+static void *sleep_on(void *futex)
+{
+    _Atomic uint32_t *word = &((struct px_fence_futex *)futex)->turns;
+    const struct timespec limit = {.tv_sec = 10};
+
+    return (void *)syscall(SYS_futex, word, FUTEX_WAIT, *word, &limit, NULL, 0);
+}
+
+/* Otherwise a client without a thread would see its message after some milliseconds only. */
+PX_TEST(a_message_rouses_a_client_that_sleeps_on_the_futex)
+{
+    pthread_t sleeper;
+    void *rc;
+    int fd[3];
+
+    raw_server_start(NULL, 2, 0);
+    PX_TEST_NEEDS(px_module_find("gds", "shm"), "gds/shm");
+    for (pmix_rank_t i = 0; i < 3; i++) /* two connections of rank 1: no futex ends a fence */
+        (void)ask(fd[i] = come(i > 0, BY_USOCK), raw_begin(PX_OP_REQ));
+    ok(pthread_create(&sleeper, NULL, sleep_on, fence_futex()));
+    do {
+        for (int i = 0; i < 2; i++)
+            collect(fd[i], 208, PX_OP_FENCE, fence_futex()->id, NULL);
+        for (int i = 0; i < 2; i++)
+            ok(raw_status(fd[i], 208));
+    } while (pthread_tryjoin_np(sleeper, &rc) == EBUSY);
+    ck_assert_ptr_null(rc); /* otherwise the limit has ended the sleep */
+    for (int i = 0; i < 3; i++)
+        close(fd[i]);
 }
 
 /* Two threads of rank 0 are in different collectives. The end of one does not wake the other. */
