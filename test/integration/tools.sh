@@ -231,6 +231,7 @@ attributes() {
 
 # listen ARGUMENT...: starts pevent, which prints into TMPDIR/events
 listen() {
+    : >"$TMPDIR/events.err" # the line of the listener before must not be found
     OUT=$TMPDIR/events ERR=$TMPDIR/events.err start "$(tool pevent)" --pid "$SERVER" "$@"
     LISTENER=$PID
     await_lines 1 '^pevent: waiting for events$' "$TMPDIR/events.err"
