@@ -63,7 +63,7 @@ pmix_status_t px_api_wait(struct px_api *op)
     return op->status;
 }
 
-/* Frees what a copied operation holds. */
+/* Frees the arguments and results of a copied operation, but not its block. */
 static void empty(struct px_api *op)
 {
     if (op->request)

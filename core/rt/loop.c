@@ -469,7 +469,7 @@ static void *take_scratch(void)
     return scratch == MAP_FAILED ? NULL : scratch;
 }
 
-/* Keeps the buffer for the next loop. */
+/* Keeps the buffer of an ended loop for the next loop, or unmaps an earlier one. */
 static void give_scratch(void *scratch)
 {
     scratch = atomic_exchange(&px_process.scratch, scratch);

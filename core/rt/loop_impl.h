@@ -102,8 +102,8 @@ struct px_loop {
     atomic_bool no_waitv; /* the kernel cannot wait for two futexes */
 
     struct px_children children;
-    /* PX_SCRATCH_B bytes, mapped. On the heap they would take half of the memory that
-     * malloc requests first. */
+    /* Buffer of PX_SCRATCH_B bytes in a mapping of its own. On the heap, the buffer
+     * would take half of the memory that malloc requests first. */
     void *scratch;
 };
 

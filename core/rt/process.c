@@ -110,7 +110,7 @@ void px_process_unlock(void)
     pthread_mutex_unlock(&px_process.lock);
 }
 
-/* ---- memory of messages ---------------------------------------------------------- */
+/* ---- blocks of messages ---------------------------------------------------------- */
 
 static void free_spent(void)
 {

@@ -87,7 +87,7 @@ bool px_process_on_loop(void);
  * caller's. Used for events at any time, such as answers of hosts and event handlers.
  * Any thread. */
 bool px_process_post(struct px_msg *msg);
-/* Allocates size bytes for a structure that begins with a message, to be posted.
+/* Allocates a structure of size bytes whose first member is a message to post.
  * Returns NULL without memory. Any thread. */
 void *px_process_alloc_msg(size_t size);
 /* Frees such a structure after its message has run: now, or in the next

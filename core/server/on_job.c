@@ -58,7 +58,7 @@ static pmix_status_t reply_job(struct px_server *srv, struct px_req *req)
     px_writer_init(&w, req->peer->codec);
     px_pack_str(&w, req->peer->proc.nspace);
     if (ns) { /* a tool may have a name and no job */
-        /* Made now, the word ends the job's first collective, too. */
+        /* Make the futex now, so that it can end the job's first collective. */
         if (req->peer->local && req->peer->reads_in_place)
             (void)px_store_make_fence_futex(&ns->store);
         px_peer_pack_job(req->peer, ns, &w, false);

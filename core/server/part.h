@@ -63,8 +63,8 @@ struct px_server_part {
     pmix_status_t (*query)(struct px_server *srv, pmix_query_t *queries, size_t *n,
                            px_infos *answers);
 
-    /* Place of the state's pointer in struct px_server_parts, and size of the state.
-     * The bytes of the states are zero before the first create. */
+    /* Offset of the pointer to the part's state in struct px_server_parts, and bytes of
+     * the state. The server zeroes all states before the first create. */
     size_t state_at, state_b;
     /* Starts the part. Fails with a line in err, or with a status alone; then neither
      * stop nor destroy is called. */

@@ -72,8 +72,8 @@ void px_pack_status(px_writer *w, pmix_status_t v);
 void px_pack_str(px_writer *w, const char *v);
 void px_pack_bytes(px_writer *w, const void *bytes, size_t n); /* BYTE_OBJECT */
 void px_pack_bytes_head(px_writer *w, size_t n); /* head only; n bytes follow */
-/* Begins a BUFFER (26): kind byte, size, bytes. Operations that the caller packs before
- * px_pack_buffer_end become these bytes. */
+/* Begins a value of type BUFFER (26): kind byte, size, bytes. The caller packs the
+ * content next, and then calls px_pack_buffer_end. */
 struct px_pack_nest px_pack_buffer_begin(px_writer *w);
 void px_pack_buffer_end(px_writer *w, struct px_pack_nest nest);
 void px_pack_kval(px_writer *w, const char *key, const pmix_value_t *value);
