@@ -138,7 +138,7 @@ void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number);
 /* Reads the number of a turn. False if the turn has none, or seven later ones have. */
 bool px_fence_futex_number(const struct px_fence_futex *futex, uint32_t turn,
                            uint64_t *number);
-#define PX_STORE_FENCE_FUTEX "tenon.bell"
+#define PX_STORE_FENCE_FUTEX "tenon.fence"
 
 /* Key of the record that exists while the shared tables hold all job information
  * (jobinfo_share.c). */

@@ -128,7 +128,7 @@ counts() {
 
 # Fences without data, and groups of the job: each rank sends one message and receives none. The server wakes all
 # ranks by one call.
-bell() { # bell PROGRAM
+futex() { # futex PROGRAM
     need_shm
     has strace || skip "needs strace"
     export ROUNDS=200
@@ -141,7 +141,7 @@ bell() { # bell PROGRAM
     read -r sent received woken looked <"$TMP/n"
     [ "$sent" -ge 800 ] && [ "$sent" -le 900 ] || fail "$sent messages of 4 ranks in 200 $1"
     [ "$received" -ge 800 ] && [ "$received" -le 900 ] || fail "$received were read"
-    [ "$woken" -ge 200 ] && [ "$woken" -le 210 ] || fail "$woken bells"
+    [ "$woken" -ge 200 ] && [ "$woken" -le 210 ] || fail "$woken wake-ups"
     [ "$looked" -le 10 ] || fail "$looked looks at a file that is the same"
 }
 
@@ -168,7 +168,7 @@ t a_client_with_other_mounts other_mounts
 t a_foreign_client a_foreign_client
 t new_files new_files
 t counts counts
-t one_bell_ends_a_fence bell fences
-t one_bell_makes_a_group bell constructs
+t one_futex_ends_a_fence futex fences
+t one_futex_makes_a_group futex constructs
 t a_kernel_without_waitv deaf
 suite_end
