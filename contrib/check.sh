@@ -272,7 +272,7 @@ for part in "${PARTS[@]}"; do
         port-here)
             run_port_here "$MACHINES" ;;
         threads)
-            TARGETS=test/unit/components/test_components_shm_protocol \
+            TARGETS="test/unit/components/test_components_shm_protocol test/unit/base/test_base_gate" \
                 run_part threads build-tsan threads "-t 4" "${CC:-gcc}" \
                 --buildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
             ;;

@@ -248,10 +248,11 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
 {
     const struct px_model *m;
     const struct px_nspace *ns;
+    struct px_gate_count *count;
     bool known = false;
 
     if (!l->key || l->is[PX_KEY_REFRESH] || l->is[PX_KEY_POINTER] ||
-        !(m = px_model_enter()))
+        !(m = px_model_enter(&count)))
         return false;
     ns = named(m, proc, l);
     const pmix_rank_t rank = l->rank;
@@ -265,7 +266,7 @@ static bool find_at_once(const pmix_proc_t *proc, struct px_lookup *l, pmix_valu
                  (ns &&
                   knows_all(&m->self, ns->name, rank, l->key, l->quals, l->n_quals))) &&
                 !(ns && px_nspace_is_lost(ns));
-    px_model_leave();
+    px_read_gate_leave(count);
     return known;
 }
 

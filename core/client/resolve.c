@@ -62,14 +62,15 @@ static pmix_status_t resolve(struct resolve_op *op)
 {
     pmix_status_t rc = px_api_check(&op->api);
     const struct px_model *m;
+    struct px_gate_count *count;
     bool done = false;
 
     if (rc)
         return rc;
-    m = px_model_enter();
+    m = px_model_enter(&count);
     if (m) {
         done = !add_known(m, op);
-        px_model_leave();
+        px_read_gate_leave(count);
     }
     if (done)
         return PMIX_SUCCESS;

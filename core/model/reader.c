@@ -4,29 +4,25 @@
 
 #include "core/rt/process.h"
 
-const struct px_model *px_model_enter(void)
+const struct px_model *px_model_enter(struct px_gate_count **count)
 {
     const struct px_model *m = NULL;
 
-    if (!px_read_gate_enter(&px_process.model_gate))
+    *count = px_read_gate_enter(&px_process.model_gate);
+    if (!*count)
         return NULL;
     if (!px_process_on_loop())
         m = px_process.model;
     if (!m)
-        px_model_leave();
+        px_read_gate_leave(*count);
     return m;
 }
 
-const struct px_model *px_model_await(void)
+const struct px_model *px_model_await(struct px_gate_count **count)
 {
-    px_read_gate_await(&px_process.model_gate);
-    if (px_process.model)
-        return px_process.model;
-    px_model_leave();
-    return NULL;
-}
-
-void px_model_leave(void)
-{
-    px_read_gate_leave(&px_process.model_gate);
+    *count = px_read_gate_await(&px_process.model_gate);
+    const struct px_model *m = px_process.model;
+    if (!m)
+        px_read_gate_leave(*count);
+    return m;
 }

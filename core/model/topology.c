@@ -39,16 +39,17 @@ pmix_status_t px_node_topology(pmix_topology_t *topo)
     pmix_value_t found[N_HINTS] = {0};
     struct px_topo_hints hints = {0};
     const struct px_model *m;
+    struct px_gate_count *count;
     pmix_status_t rc = PMIX_ERR_INIT;
 
     if (px_topo_here(topo))
         return PMIX_SUCCESS;
     if (!px_initialized() && !px_process_on_loop())
         return PMIX_ERR_INIT;
-    m = px_model_await();
+    m = px_model_await(&count);
     if (m) {
         look_up(m, found);
-        px_model_leave();
+        px_read_gate_leave(count);
         hints.xml = px_value_string(&found[XML]);
         if (px_value_to_u64(&found[ADDRESS], &hints.shmem_addr) &&
             px_value_to_u64(&found[SIZE], &hints.shmem_size))

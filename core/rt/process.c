@@ -56,7 +56,7 @@ bool px_process_is_mine(void)
  * and inherited sockets stay open. */
 static void leave_parent_behind(void)
 {
-    struct px_process *left = malloc(sizeof(*left));
+    struct px_process *left = aligned_alloc(_Alignof(struct px_process), sizeof(*left));
 
     if (left)
         memcpy(left, &px_process, sizeof(*left));
