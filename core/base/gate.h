@@ -13,13 +13,13 @@
 
 enum { PX_GATE_COUNTS = 4 };
 
-/* Number of readers inside a gate or testing it. */
+/* Number of readers that are inside the gate, or test whether the gate is open. */
 struct px_gate_count {
     _Alignas(64) atomic_uint n;
 };
 
-/* All zero is an open gate. With one count, threads that read at the same time would
- * wait for its cache line. */
+/* All zero is an open gate. The readers have several counts, because threads that read
+ * at the same time would wait for the cache line of a single count. */
 struct px_read_gate {
     atomic_uint closes; /* closes without an open */
     uint64_t changes;   /* number of closes; lets the writer detect a change */
@@ -34,8 +34,8 @@ static inline struct px_gate_count *px_read_gate_enter(struct px_read_gate *gate
     const uintptr_t page = (uintptr_t)__builtin_frame_address(0) >> 12;
     struct px_gate_count *count = &gate->counts[page % PX_GATE_COUNTS];
 
-    /* Sequentially consistent here and in px_read_gate_close: the reader sees the
-     * close, or the writer sees the reader. */
+    /* These two operations, and the two in px_read_gate_close, are sequentially
+     * consistent. So the reader sees the close, or the writer sees the reader. */
     atomic_fetch_add(&count->n, 1);
     if (!atomic_load(&gate->closes))
         return count;

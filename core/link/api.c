@@ -63,7 +63,8 @@ pmix_status_t px_api_wait(struct px_api *op)
     return op->status;
 }
 
-/* Frees the arguments and results of a copied operation, but not its block. */
+/* Frees the arguments and results of a copied operation. Does not free the operation
+ * itself. */
 static void empty(struct px_api *op)
 {
     if (op->request)

@@ -185,8 +185,8 @@ struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store)
     const pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                                 .data.bo = {(char *)&none, sizeof(none)}};
 
-    /* A datastore without views cannot find the record, so each fence would make
-     * another one. */
+    /* A datastore without views cannot find the record again. Each fence would make
+     * another record. */
     if (!store->is_writer || !PX_OPS(gds, store->shared.module)->view)
         return NULL;
     struct px_fence_futex *futex = px_store_fence_futex(store);

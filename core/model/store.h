@@ -130,8 +130,8 @@ struct px_fence_futex *px_store_fence_futex(const struct px_stores *store);
 /* Returns the server's fence futex, and creates it if necessary. */
 struct px_fence_futex *px_store_make_fence_futex(struct px_stores *store);
 void px_fence_futex_wake(struct px_fence_futex *futex);
-/* Server side: wakes the clients that sleep on the futex, so that they read their
- * messages. Does not change the turn. */
+/* Wakes the clients that sleep on the futex, so that these clients read their messages.
+ * Does not change the turn. Server side. */
 void px_fence_futex_rouse(const struct px_stores *store);
 /* Server side: sets the number that readers get after the next wake. */
 void px_fence_futex_set(struct px_fence_futex *futex, uint64_t number);

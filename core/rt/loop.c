@@ -458,7 +458,8 @@ void px_loop_forget(struct px_loop *loop, const void *object)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* Takes the buffer of an earlier loop, or maps one. Returns NULL without memory. */
+/* Returns the buffer that an ended loop has left, or maps a new buffer. Returns NULL if
+ * the kernel refuses the mapping. */
 static void *take_scratch(void)
 {
     void *scratch = atomic_exchange(&px_process.scratch, NULL);
@@ -469,7 +470,8 @@ static void *take_scratch(void)
     return scratch == MAP_FAILED ? NULL : scratch;
 }
 
-/* Keeps the buffer of an ended loop for the next loop, or unmaps an earlier one. */
+/* Keeps the buffer of an ended loop for the next loop. Unmaps a buffer that was kept
+ * before. */
 static void give_scratch(void *scratch)
 {
     scratch = atomic_exchange(&px_process.scratch, scratch);

@@ -110,7 +110,7 @@ void px_process_unlock(void)
     pthread_mutex_unlock(&px_process.lock);
 }
 
-/* ---- blocks of messages ---------------------------------------------------------- */
+/* ---- memory of messages ---------------------------------------------------------- */
 
 static void free_spent(void)
 {

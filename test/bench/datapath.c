@@ -584,7 +584,7 @@ static int be_client(const struct scene *scene, char **argv)
     return EXIT_SUCCESS;
 }
 
-/* Begins the heap at another place in each process. This place decides which calls have to extend the heap. */
+/* Begins the heap at a different address in each process. The address decides which calls extend the heap. */
 static void move_heap(void)
 {
     enum { N_PLACES = 15, STEP_B = 8 << 10 };

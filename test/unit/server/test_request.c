@@ -185,7 +185,7 @@ PX_TEST(each_command_has_one_row_or_is_refused)
     }
 }
 
-/* The states must not be on pages of their own: the first write after each fork copies a page. */
+/* After a fork, the first write to each page copies the page. So states on few pages cost less. */
 PX_TEST(the_states_of_all_parts_share_the_pages_of_the_server)
 {
     enum { MOST_B = 3 * 4096 };

@@ -387,7 +387,7 @@ static void *sleep_on(void *futex)
     return (void *)syscall(SYS_futex, word, FUTEX_WAIT, *word, &limit, NULL, 0);
 }
 
-/* Otherwise a client without a thread would see its message after some milliseconds only. */
+/* A client without a thread of the library that is not woken looks for messages after 8 ms. */
 PX_TEST(a_message_rouses_a_client_that_sleeps_on_the_futex)
 {
     pthread_t sleeper;
